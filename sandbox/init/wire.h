@@ -1,0 +1,71 @@
+/*
+ * wire.h: what the gateway and a sandbox's init say to each other over a SOCK_SEQPACKET pair.
+ *
+ * One message is one struct init_message of fixed size, with descriptors beside it (SCM_RIGHTS). What does not
+ * fit travels in a sealed memfd. Init answers START by STARTED or START_FAILED, in the order of the requests;
+ * EXITED comes when it has reaped a leader, and is kept until FORGET. A request that is malformed is dropped
+ * and answered by REFUSED; init never dies of one.
+ *
+ * SYNC {epoch} is the first request of each gateway. Init answers SYNCED, then, for each process that it still
+ * knows, STARTED (with its descriptors again) and EXITED where it has exited. It ignores requests with a lower epoch.
+ */
+#ifndef SANDBAR_INIT_WIRE_H
+#define SANDBAR_INIT_WIRE_H
+
+#include <stdint.h>
+
+enum init_message_type {
+	/* requests */
+	INIT_SYNC = 1,
+	INIT_START,       /* descriptors: the payload memfd, then the cgroup.procs of the leaf (0..INIT_LEAF_FDS) */
+	INIT_SIGNAL,      /* value = signal number, flags = INIT_SCOPE_TREE or 0 */
+	INIT_KILL_TREE,   /* without cgroups: kill the process's descendants until none is left; then KILLED */
+	INIT_CLOSE_STDIN,
+	INIT_FORGET,
+	/* answers and events */
+	INIT_SYNCED = 33,
+	INIT_STARTED,     /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end */
+	INIT_START_FAILED,/* value = errno, phase = what was tried */
+	INIT_EXITED,      /* value = wait status, usage */
+	INIT_KILLED,
+	INIT_REFUSED,     /* value = the request's type; errno in flags */
+};
+
+enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };
+
+/* flags of START and STARTED */
+enum {
+	INIT_TERMINAL = 1u << 0,
+	INIT_STDIN = 1u << 1,       /* a pipe for stdin */
+	INIT_SUBREAPER = 1u << 2,   /* no cgroups: the process gets a parent of its own that adopts its orphans */
+	/* flag of SIGNAL */
+	INIT_SCOPE_TREE = 1u << 8,
+};
+
+/* phase of START_FAILED: what failed. The gateway makes the text. */
+enum init_phase {
+	INIT_PHASE_PAYLOAD = 1, INIT_PHASE_STREAMS, INIT_PHASE_FORK, INIT_PHASE_CGROUP, INIT_PHASE_TERMINAL,
+	INIT_PHASE_CONFINE, INIT_PHASE_CWD, INIT_PHASE_EXEC,
+};
+
+struct init_message {
+	uint32_t type;      /* enum init_message_type */
+	uint32_t flags;
+	uint64_t epoch;     /* of the gateway */
+	uint32_t process;   /* from 1; 0 in SYNC and SYNCED */
+	int32_t value;
+	uint32_t phase;     /* enum init_phase */
+	uint16_t cols, rows;
+	uint32_t argc, envc;     /* of the payload: argc + envc + 1 strings, each ended by NUL: argv, envp, cwd */
+	uint64_t user_us, system_us; /* EXITED: rusage of the leader and what it waited for */
+	uint64_t max_rss;            /* EXITED: bytes */
+};
+
+_Static_assert(sizeof(struct init_message) == 72, "the form of a message is fixed");
+
+enum {
+	INIT_PAYLOAD_BYTES = 8 * 1024 * 1024, /* most bytes of a payload memfd; it is sealed against change */
+	INIT_PROCESSES = 4096,                /* most processes known at once */
+};
+
+#endif

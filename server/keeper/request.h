@@ -1,0 +1,46 @@
+/*
+ * request.h: what the gateway may ask of the keeper, over a SOCK_SEQPACKET pair. Fixed structs: the keeper never
+ * parses anything. Each request is answered by exactly one reply with its `id`; replies may come in another order.
+ * A request that is not allowed now, or malformed, is answered by KEEPER_REFUSED, and counts against the gateway.
+ */
+#ifndef SANDBAR_KEEPER_REQUEST_H
+#define SANDBAR_KEEPER_REQUEST_H
+
+#include "sandbox/driver.h"
+
+enum keeper_request_type {
+	KEEPER_CREATE = 1, /* reply: descriptor of init's socket */
+	KEEPER_DESTROY,    /* reply when nothing of the sandbox is left */
+	KEEPER_LEAF,       /* reply: the leaf's cgroup.procs descriptors (0 without cgroups) */
+	KEEPER_KILL,       /* a leaf; reply when it is empty */
+	KEEPER_DROP_LEAF,  /* the process is forgotten: remove its leaf (kills what is left in it first) */
+	KEEPER_USAGE,      /* of a leaf */
+	KEEPER_FREEZE,     /* `process` = 1 freeze, 0 thaw; the whole sandbox */
+	KEEPER_REQUEST_TYPES
+};
+
+enum keeper_reply_status { KEEPER_OK = 0, KEEPER_FAILED, KEEPER_REFUSED };
+
+struct keeper_request {
+	uint32_t type;
+	uint32_t id;
+	char session[SESSION_ID_LENGTH]; /* not ended by NUL */
+	uint32_t process;
+	uint32_t required_layers;
+	struct sandbox_limits limits;    /* CREATE */
+};
+
+struct keeper_reply {
+	uint32_t id;
+	uint32_t status;                 /* enum keeper_reply_status; 100 = an event: the sandbox `session` died */
+	char session[SESSION_ID_LENGTH];
+	int32_t errnum;
+	uint32_t process;
+	struct process_usage usage;
+	char code[16];                   /* of FAILED: one of table.def's codes; ended by NUL */
+	char message[200];               /* ended by NUL */
+};
+
+enum { KEEPER_EVENT_DIED = 100 };
+
+#endif
