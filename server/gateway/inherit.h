@@ -1,0 +1,41 @@
+/*
+ * inherit.h: what the keeper hands to a gateway when it executes it: descriptors at fixed numbers, and the
+ * configuration as one fixed struct in a sealed memfd. The gateway's argv is only its name, its environment is empty
+ * (but for the sanitizers' options in an instrumented build).
+ */
+#ifndef SANDBAR_GATEWAY_INHERIT_H
+#define SANDBAR_GATEWAY_INHERIT_H
+
+#include "sandbox/layer.h"
+
+#include <stdint.h>
+
+enum inherit_fd {
+	INHERIT_KEEPER = 3,   /* SOCK_SEQPACKET: request.h */
+	INHERIT_SESSIONS = 4, /* directory STATE/sessions, owned by the gateway's user */
+	INHERIT_KEY = 5,      /* STATE/signing.key, read-only: see guard/key.h */
+	INHERIT_CONFIG = 6,   /* memfd: struct gateway_config */
+	INHERIT_LISTENERS = 7 /* the first of config.listeners listening sockets */
+};
+
+enum { GATEWAY_LISTENERS = 8, GATEWAY_ORIGINS = 16, GATEWAY_TEXT_BYTES = 128 };
+
+enum log_format { LOG_TEXT, LOG_JSON };
+
+struct gateway_config {
+	uint32_t size;              /* sizeof(struct gateway_config): another one is refused */
+	uint32_t listeners;
+	uint32_t log_format;        /* enum log_format */
+	uint32_t log_level;         /* 0 error, 1 warn, 2 info, 3 debug */
+	uint32_t max_sessions;      /* at once */
+	uint32_t max_connections;   /* at once */
+	uint64_t ring_bytes;        /* of each session's journal; a multiple of the page size */
+	uint64_t epoch;             /* rises with each gateway that the keeper starts */
+	uint32_t origins;           /* used rows of `origin` */
+	uint32_t ttl_ms;            /* default session time to live; 0 = none */
+	char origin[GATEWAY_ORIGINS][GATEWAY_TEXT_BYTES]; /* allowed beside the server's own; "https://host[:port]" */
+	char listen[GATEWAY_LISTENERS][GATEWAY_TEXT_BYTES]; /* "127.0.0.1:7433", as bound, for the page and the logs */
+	struct layer_report layers;
+};
+
+#endif
