@@ -55,6 +55,7 @@ struct process_usage {
 	uint64_t user_us, system_us; /* processor time */
 	uint64_t memory_peak;        /* bytes */
 	uint64_t oom_kills;          /* processes that the kernel killed for memory */
+	uint64_t populated;          /* 1 if anything of the tree lives, 0 if nothing does */
 };
 
 struct sandbox_events {

@@ -13,7 +13,7 @@ enum keeper_request_type {
 	KEEPER_DESTROY,    /* reply when nothing of the sandbox is left */
 	KEEPER_LEAF,       /* reply: the leaf's cgroup.procs descriptors (0 without cgroups) */
 	KEEPER_KILL,       /* a leaf; reply when it is empty */
-	KEEPER_DROP_LEAF,  /* the process is forgotten: remove its leaf (kills what is left in it first) */
+	KEEPER_DROP_LEAF,  /* the process is forgotten: remove its leaf as soon as it is empty, without killing; reply at once */
 	KEEPER_USAGE,      /* of a leaf */
 	KEEPER_FREEZE,     /* `process` = 1 freeze, 0 thaw; the whole sandbox */
 	KEEPER_REQUEST_TYPES
