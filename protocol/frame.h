@@ -41,7 +41,8 @@ struct rpc {
 };
 
 /* Read one RPC frame from READER (which stands before the frame). On a fault returns false with *WHAT a static text,
- * the frame skipped, and *HAS_ID and rpc->id telling whether the fault can be a response. */
+ * the frame skipped, and *HAS_ID and rpc->id telling whether the fault can be a response: the error is then
+ * CODE_INVALID_REQUEST. At the end of the message there is nothing to skip: look at reader_type() first. */
 bool rpc_read(struct reader *reader, struct rpc *rpc, bool *has_id, const char **what);
 
 #endif
