@@ -1,0 +1,33 @@
+"""Run the tests of this tree, whole or in parts, and close with one line that counts them. Called by ./dev test."""
+
+import argparse
+import os
+import sys
+
+import fuzz
+import lint
+import system
+import unit
+from result import Report
+
+PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run}  # in this order
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="dev test")
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION")
+    parser.add_argument("--fuzz-minutes", type=float, default=0, help="fuzz this long instead of ten seconds a target")
+    options = parser.parse_args()
+    report = Report()
+    for part in options.parts or PARTS:
+        kind, _, only = part.partition("/")
+        if kind not in PARTS:
+            parser.error(f"no part {kind}; there are {', '.join(PARTS)}")
+        report.say(part)
+        PARTS[kind](report, only, options)
+    return report.finish()
+
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.exit(main())

@@ -1,0 +1,55 @@
+"""What came of one check or test, and the report of all of them."""
+
+import dataclasses
+import sys
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+@dataclasses.dataclass
+class Result:
+    name: str          # "unit/protocol/check::depth"
+    outcome: str
+    detail: str = ""   # of a failure: what was seen; of a skip: what this host lacks
+
+
+class Report:
+    """Results as they come: failures and skips are told at once, passes counted."""
+
+    def __init__(self):
+        self.results = []
+
+    def say(self, text):
+        print(f"-- {text}", flush=True)
+
+    def add(self, result):
+        self.results.append(result)
+        if result.outcome == FAILED:
+            print(f"FAILED {result.name}\n{indent(result.detail)}", flush=True)
+        elif result.outcome == SKIPPED:
+            print(f"skipped {result.name}: {result.detail}", flush=True)
+
+    def passed(self, name):
+        self.add(Result(name, PASSED))
+
+    def failed(self, name, detail):
+        self.add(Result(name, FAILED, detail))
+
+    def count(self, outcome):
+        return sum(result.outcome == outcome for result in self.results)
+
+    def finish(self):
+        """Print the closing line; returns the exit code. A run in which nothing was tested is not a success."""
+        failures = [result.name for result in self.results if result.outcome == FAILED]
+        if failures:
+            print("failed:", *failures, sep="\n  ")
+        if not self.results:
+            print("no test has this name", file=sys.stderr)
+        print(f"{self.count(PASSED)} passed, {self.count(FAILED)} failed, {self.count(SKIPPED)} skipped", flush=True)
+        return 1 if failures or not self.results else 0
+
+
+def indent(text, most=12000):
+    if len(text) > most:
+        text = text[: most // 2] + "\n[...]\n" + text[-most // 2:]
+    return "\n".join("    " + line for line in text.splitlines())
