@@ -1,7 +1,8 @@
 /*
  * request.h: what the gateway may ask of the keeper, over a SOCK_SEQPACKET pair. Fixed structs: the keeper never
- * parses anything. Each request is answered by exactly one reply with its `id`; replies may come in another order.
- * A request that is not allowed now, or malformed, is answered by KEEPER_REFUSED, and counts against the gateway.
+ * parses anything. Each request is answered by exactly one reply with its `id`; replies may come in another order,
+ * but what is open for a sandbox is answered before its DESTROY. A request that is not allowed now, or malformed, is
+ * answered by KEEPER_REFUSED (with id 0 where its size is wrong), and counts against the gateway.
  */
 #ifndef SANDBAR_KEEPER_REQUEST_H
 #define SANDBAR_KEEPER_REQUEST_H
@@ -9,13 +10,14 @@
 #include "sandbox/driver.h"
 
 enum keeper_request_type {
-	KEEPER_CREATE = 1, /* reply: descriptor of init's socket */
+	KEEPER_CREATE = 1, /* reply: struct keeper_created, with the descriptor of init's socket */
 	KEEPER_DESTROY,    /* reply when nothing of the sandbox is left */
-	KEEPER_LEAF,       /* reply: the leaf's cgroup.procs descriptors (0 without cgroups) */
-	KEEPER_KILL,       /* a leaf; reply when it is empty */
+	KEEPER_LEAF,       /* reply: the leaf's cgroup.procs descriptors; (0 without cgroups); numbers only rise */
+	KEEPER_KILL,       /* a leaf; reply when it is empty. One at a time for a leaf */
 	KEEPER_DROP_LEAF,  /* the process is forgotten: remove its leaf as soon as it is empty, without killing; reply at once */
 	KEEPER_USAGE,      /* of a leaf */
 	KEEPER_FREEZE,     /* `process` = 1 freeze, 0 thaw; the whole sandbox */
+	KEEPER_READY,      /* the gateway serves; once */
 	KEEPER_REQUEST_TYPES
 };
 
@@ -41,6 +43,16 @@ struct keeper_reply {
 	char message[200];               /* ended by NUL */
 };
 
+/* The answer to CREATE when its status is KEEPER_OK; every other answer is a bare keeper_reply. */
+struct keeper_created {
+	struct keeper_reply reply;
+	uint64_t epoch;             /* for init's SYNC */
+	struct layer_report layers; /* that the sandbox has */
+};
+
 enum { KEEPER_EVENT_DIED = 100 };
+
+_Static_assert(sizeof(struct keeper_request) == 80, "the form of a request is fixed");
+_Static_assert(sizeof(struct keeper_reply) == 288, "the form of a reply is fixed");
 
 #endif
