@@ -1,0 +1,413 @@
+#include "channel.h"
+
+#include "session.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
+static void participant_event(struct channel *channel, const char *change)
+{
+	struct writer *event = session_event_begin(channel->session, FRAME_PARTICIPANT, 2);
+	writer_uint(event, channel->participant);
+	writer_map(event, 4);
+	writer_key_str(event, "change", change);
+	writer_key_str(event, "name", channel->name);
+	writer_key_str(event, "role", role_name(channel->role));
+	writer_key_str(event, "client", channel->client_name);
+	session_event_commit(channel->session);
+}
+
+static void place_cursor(struct channel *channel, const struct channel_options *options)
+{
+	const struct journal *journal = channel->session->journal;
+	uint64_t last = journal_last_seq(journal);
+	uint64_t after = options->has_after && options->after < last ? options->after : last;
+	uint64_t first = journal_first_seq(journal);
+	channel->next_seq = after + 1;
+	channel->position = journal_find(journal, after + 1 < first ? first : after + 1);
+}
+
+struct channel *channel_attach(struct session *session, const struct channel_options *options)
+{
+	struct channel *channel = calloc(1, sizeof *channel);
+	if (!channel)
+		abort();
+	channel->session = session;
+	channel->wake = options->wake;
+	channel->owner = options->owner;
+	channel->number = options->number;
+	channel->participant = ++session->next_participant;
+	channel->mode = options->mode;
+	channel->role = options->role;
+	channel->has_credit = options->has_credit;
+	channel->credit = options->credit;
+	copy_text(channel->name, sizeof channel->name, options->name);
+	copy_text(channel->client_name, sizeof channel->client_name, options->client_name);
+	memcpy(channel->client, options->client, sizeof channel->client);
+	if (options->processes) {
+		channel->processes = calloc(options->process_count + 1, sizeof *channel->processes);
+		if (!channel->processes)
+			abort();
+		if (options->process_count > 0)
+			memcpy(channel->processes, options->processes, options->process_count * sizeof *channel->processes);
+		channel->process_count = options->process_count;
+	}
+	writer_init(&channel->own, CHANNEL_OWN_BYTES);
+	place_cursor(channel, options);
+	LIST_INSERT_HEAD(&session->channels, channel, link);
+	participant_event(channel, "joined");
+	channel->live_after = journal_last_seq(session->journal);
+	return channel;
+}
+
+void channel_detach(struct channel *channel)
+{
+	struct session *session = channel->session;
+	LIST_REMOVE(channel, link);
+	if (session->state != SESSION_ENDED)
+		participant_event(channel, "left");
+	writer_finish(&channel->own);
+	free(channel->processes);
+	free(channel->unsent);
+	free(channel);
+	session_reconsider_holds(session);
+	session_channel_gone(session);
+}
+
+void channel_close(struct channel *channel, const char *reason, bool now)
+{
+	channel->closing = reason;
+	channel->has_credit = false; /* nothing more will come to spend it on */
+	if (now) {
+		channel->next_seq = journal_last_seq(channel->session->journal) + 1;
+		channel->position = journal_tail(channel->session->journal);
+		channel->live_sent = true;
+		writer_reset(&channel->own);
+	}
+	channel->wake(channel->owner);
+}
+
+bool channel_has_more(const struct channel *channel)
+{
+	if (channel->own.length > 0 || (!channel->live_sent && channel->next_seq > channel->live_after))
+		return true;
+	bool may_send = !channel->has_credit || channel->sent < channel->credit;
+	return may_send && channel->position < journal_tail(channel->session->journal);
+}
+
+const char *channel_over(const struct channel *channel)
+{
+	return channel->closing && !channel_has_more(channel) ? channel->closing : NULL;
+}
+
+bool channel_follows(const struct channel *channel, uint32_t process)
+{
+	if (!channel->processes)
+		return true;
+	for (size_t i = 0; i < channel->process_count; i++)
+		if (channel->processes[i] == process)
+			return true;
+	return false;
+}
+
+static struct unsent *unsent_of(struct channel *channel, uint32_t process)
+{
+	for (size_t i = 0; i < channel->unsent_count; i++)
+		if (channel->unsent[i].process == process)
+			return &channel->unsent[i];
+	for (size_t i = 0; i < channel->unsent_count; i++) {
+		if (channel->unsent[i].bytes > 0)
+			continue;
+		channel->unsent[i].process = process;
+		return &channel->unsent[i];
+	}
+	channel->unsent = realloc(channel->unsent, (channel->unsent_count + 1) * sizeof *channel->unsent);
+	if (!channel->unsent)
+		abort();
+	channel->unsent[channel->unsent_count] = (struct unsent){.process = process};
+	return &channel->unsent[channel->unsent_count++];
+}
+
+void channel_appended(struct channel *channel, uint32_t process, uint64_t bytes)
+{
+	if (channel->mode == CHANNEL_LOSSLESS && channel_follows(channel, process))
+		unsent_of(channel, process)->bytes += bytes;
+}
+
+bool channel_wants_hold(const struct channel *channel, uint32_t process, bool terminal, bool low)
+{
+	if (channel->mode != CHANNEL_LOSSLESS || channel->closing || !channel_follows(channel, process))
+		return false;
+	uint64_t bound = terminal ? LOSSLESS_TTY_BYTES : LOSSLESS_PIPE_BYTES;
+	if (low)
+		bound /= 2;
+	for (size_t i = 0; i < channel->unsent_count; i++)
+		if (channel->unsent[i].process == process && channel->unsent[i].bytes >= bound)
+			return true;
+	/* Several processes may share the ring: none may push the others' unsent bytes out of it. */
+	const struct journal *journal = channel->session->journal;
+	return channel->unsent_count > 1 &&
+	       journal_tail(journal) - channel->position > journal_ring(journal) / (low ? 4 : 2);
+}
+
+/* Take the unsent bytes anew from what stands in the journal behind the cursor. */
+static void recount_unsent(struct channel *channel)
+{
+	const struct journal *journal = channel->session->journal;
+	channel->unsent_count = 0;
+	uint64_t position = channel->position, tail = journal_tail(journal);
+	while (position < tail) {
+		size_t length;
+		struct output_header output;
+		if (output_header_read(journal_frame(journal, position, &length), length, &output))
+			channel_appended(channel, output.process, output.length);
+		position += length;
+	}
+}
+
+/* The offsets of PROCESS's streams at POSITION: those of the first OUTPUT behind it, or else those of now. */
+static void offsets_at(const struct channel *channel, const struct process *process, uint64_t position,
+                       struct stream_offset offsets[PROCESS_STREAMS])
+{
+	const struct journal *journal = channel->session->journal;
+	size_t count = process_offsets(process, offsets), found = 0;
+	bool seen[PROCESS_STREAMS] = {false};
+	for (uint64_t tail = journal_tail(journal); position < tail && found < count;) {
+		size_t length;
+		struct output_header output;
+		bool is_output = output_header_read(journal_frame(journal, position, &length), length, &output);
+		position += length;
+		if (!is_output || output.process != process->number)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			if ((unsigned)offsets[i].stream != output.stream || seen[i])
+				continue;
+			offsets[i].offset = output.offset;
+			seen[i] = true;
+			found++;
+		}
+	}
+}
+
+static void write_state(struct channel *channel, uint64_t as_of, uint64_t position)
+{
+	struct writer *own = &channel->own;
+	const struct process *process;
+	uint32_t count = 0;
+	TAILQ_FOREACH(process, &channel->session->processes, link)
+		count += process->started_seq != 0 && process->started_seq <= as_of;
+	writer_array(own, 3);
+	writer_uint(own, FRAME_STATE);
+	writer_uint(own, as_of);
+	writer_map(own, 1);
+	writer_str(own, "processes");
+	writer_array(own, count);
+	TAILQ_FOREACH(process, &channel->session->processes, link) {
+		if (process->started_seq == 0 || process->started_seq > as_of)
+			continue;
+		struct stream_offset offsets[PROCESS_STREAMS];
+		offsets_at(channel, process, position, offsets);
+		process_write(own, process, as_of, offsets);
+	}
+}
+
+/* The cursor's place is gone: say which events will not come, and how things stand behind them. */
+static void skip_what_is_gone(struct channel *channel)
+{
+	const struct journal *journal = channel->session->journal;
+	if (channel->next_seq >= journal_first_seq(journal))
+		return;
+	uint64_t next = journal_first_seq(journal), position = journal_head(journal);
+	/* Who fell behind while live would fall behind again at the ring's very end: it gets the newest part. */
+	if (channel->mode == CHANNEL_LIVE && channel->live_sent)
+		position = journal_recent(journal, journal_ring(journal) / 4, &next);
+	writer_array(&channel->own, 3);
+	writer_uint(&channel->own, FRAME_GAP);
+	writer_uint(&channel->own, channel->next_seq);
+	writer_uint(&channel->own, next - 1);
+	write_state(channel, next - 1, position);
+	channel->next_seq = next;
+	channel->position = position;
+	recount_unsent(channel);
+}
+
+static uint8_t *scratch(struct channel *channel, size_t bytes)
+{
+	struct sessions *home = channel->session->home;
+	home->run.session = NULL;
+	if (home->scratch_bytes < CHANNEL_ROOM + bytes) {
+		free(home->scratch);
+		home->scratch_bytes = CHANNEL_ROOM + bytes;
+		home->scratch = malloc(home->scratch_bytes);
+		if (!home->scratch)
+			abort();
+	}
+	return home->scratch + CHANNEL_ROOM;
+}
+
+static const uint8_t *own_message(struct channel *channel, size_t *length)
+{
+	assert(!channel->own.failed);
+	uint8_t *message = scratch(channel, CHANNEL_PREFIX_BYTES + channel->own.length);
+	channel_prefix_write(message, channel->number);
+	memcpy(message + CHANNEL_PREFIX_BYTES, channel->own.data, channel->own.length);
+	*length = CHANNEL_PREFIX_BYTES + channel->own.length;
+	writer_reset(&channel->own);
+	return message;
+}
+
+static void consumed(struct channel *channel, const struct output_header *output)
+{
+	if (channel->mode != CHANNEL_LOSSLESS)
+		return;
+	struct unsent *unsent = unsent_of(channel, output->process);
+	unsent->bytes -= output->length < unsent->bytes ? output->length : unsent->bytes;
+}
+
+/* Put whole frames from the cursor on behind TO, at most MOST bytes but at least one frame. Returns their bytes. */
+static size_t gather(struct channel *channel, uint8_t *to, size_t most)
+{
+	const struct journal *journal = channel->session->journal;
+	uint64_t tail = journal_tail(journal);
+	size_t used = 0;
+	while (channel->position < tail && (channel->live_sent || channel->next_seq <= channel->live_after)) {
+		size_t length;
+		const uint8_t *frame = journal_frame(journal, channel->position, &length);
+		struct output_header output;
+		bool is_output = output_header_read(frame, length, &output);
+		bool wanted = !is_output || channel_follows(channel, output.process);
+		if (wanted && used > 0 && used + length > most)
+			break;
+		if (wanted && channel->has_credit && channel->sent >= channel->credit)
+			break;
+		if (wanted) {
+			memcpy(to + used, frame, length);
+			used += length;
+			channel->sent += length;
+		}
+		if (wanted && is_output)
+			consumed(channel, &output);
+		channel->position += length;
+		channel->next_seq++;
+	}
+	return used;
+}
+
+static bool may_share_run(const struct channel *channel)
+{
+	return !channel->processes && !channel->has_credit && channel->mode == CHANNEL_LIVE && channel->live_sent;
+}
+
+/* The run that was put together for another viewer at the same place, or NULL. */
+static const uint8_t *shared_run(struct channel *channel, size_t most, size_t *length)
+{
+	struct sessions *home = channel->session->home;
+	if (!may_share_run(channel) || home->run.session != channel->session || home->run.from != channel->position ||
+	    home->run.most != most)
+		return NULL;
+	uint8_t *message = home->scratch + CHANNEL_ROOM;
+	channel_prefix_write(message, channel->number);
+	channel->position = home->run.to;
+	channel->next_seq = home->run.next_seq;
+	*length = home->run.length;
+	channel->sent += *length - CHANNEL_PREFIX_BYTES;
+	return message;
+}
+
+static const uint8_t *journal_message(struct channel *channel, size_t most, size_t *length)
+{
+	const uint8_t *shared = shared_run(channel, most, length);
+	if (shared)
+		return shared;
+	uint64_t from = channel->position;
+	uint8_t *message = scratch(channel, CHANNEL_PREFIX_BYTES + most + JOURNAL_READ + JOURNAL_EVENT);
+	channel_prefix_write(message, channel->number);
+	size_t used = gather(channel, message + CHANNEL_PREFIX_BYTES, most);
+	if (channel->mode == CHANNEL_LOSSLESS)
+		session_reconsider_holds(channel->session);
+	if (used == 0)
+		return NULL;
+	*length = CHANNEL_PREFIX_BYTES + used;
+	if (may_share_run(channel)) {
+		struct sessions *home = channel->session->home;
+		home->run.session = channel->session;
+		home->run.from = from;
+		home->run.to = channel->position;
+		home->run.next_seq = channel->next_seq;
+		home->run.length = *length;
+		home->run.most = most;
+	}
+	return message;
+}
+
+static void live_if_due(struct channel *channel)
+{
+	if (channel->live_sent || channel->next_seq <= channel->live_after)
+		return;
+	channel->live_sent = true;
+	writer_array(&channel->own, 2);
+	writer_uint(&channel->own, FRAME_LIVE);
+	writer_uint(&channel->own, channel->next_seq - 1);
+}
+
+const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length)
+{
+	skip_what_is_gone(channel);
+	live_if_due(channel);
+	if (channel->own.length > 0)
+		return own_message(channel, length);
+	const uint8_t *message = journal_message(channel, most, length);
+	if (message)
+		return message;
+	live_if_due(channel); /* a filter can have skipped all that was left of the replay */
+	return channel->own.length > 0 ? own_message(channel, length) : NULL;
+}
+
+void channel_credit(struct channel *channel, uint64_t bytes)
+{
+	if (channel->closing || (channel->has_credit && bytes <= channel->credit))
+		return;
+	channel->has_credit = true;
+	channel->credit = bytes;
+	channel->wake(channel->owner);
+}
+
+/* ACK and ERROR are made at a client's own pace; one that never reads them must not make the server keep them. */
+static bool own_has_room(const struct channel *channel)
+{
+	return channel->own.length < CHANNEL_OWN_BYTES / 4;
+}
+
+void channel_ack(struct channel *channel, uint32_t process, uint64_t offset)
+{
+	if (!own_has_room(channel))
+		return;
+	writer_array(&channel->own, 3);
+	writer_uint(&channel->own, FRAME_STDIN_ACK);
+	writer_uint(&channel->own, process);
+	writer_uint(&channel->own, offset);
+	channel->wake(channel->owner);
+}
+
+void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
+                   const char *key, uint64_t value)
+{
+	if (!own_has_room(channel))
+		return;
+	writer_array(&channel->own, 5);
+	writer_uint(&channel->own, FRAME_ERROR);
+	writer_uint(&channel->own, process);
+	writer_str(&channel->own, error_code_name(code));
+	writer_str(&channel->own, message);
+	writer_map(&channel->own, key ? 1 : 0);
+	if (key)
+		writer_key_uint(&channel->own, key, value);
+	channel->wake(channel->owner);
+}

@@ -1,0 +1,97 @@
+/*
+ * channel.h: one client's subscription to one session: a cursor into the journal, a credit and a mode.
+ *
+ * A channel belongs to its session; the door that opened it holds a pointer until it calls channel_detach(). The door
+ * asks channel_next() for the next message whenever its connection can take one, and detaches when it is over.
+ */
+#ifndef SANDBAR_CHANNEL_H
+#define SANDBAR_CHANNEL_H
+
+#include "input.h"
+#include "protocol/frame.h"
+#include "protocol/writer.h"
+
+#include <sys/queue.h>
+
+struct session;
+struct channel;
+
+enum channel_mode { CHANNEL_LIVE, CHANNEL_LOSSLESS };
+
+enum {
+	CHANNEL_ROOM = 32,                   /* writable bytes before a message, for the door's own header */
+	CHANNEL_MESSAGE = 128 * 1024,        /* most bytes of frames that are put together */
+	LOSSLESS_PIPE_BYTES = 1024 * 1024,   /* unsent, after which a process with pipes is held */
+	LOSSLESS_TTY_BYTES = 64 * 1024,
+	CHANNEL_OWN_BYTES = 4000 * 1024,     /* most bytes of frames made for this channel alone that wait; STATE is the largest */
+};
+
+struct channel_options {
+	bool has_after;           /* else: only what happens from now on */
+	uint64_t after;
+	enum channel_mode mode;
+	enum role role;
+	const char *name, *client_name;
+	uint8_t client[CLIENT_ID_BYTES];
+	const uint32_t *processes; /* NULL: all; copied */
+	size_t process_count;
+	bool has_credit;
+	uint64_t credit;
+	uint32_t number;          /* the door's */
+	void (*wake)(void *owner); /* channel_next() may have something; must not attach or detach from within */
+	void *owner;
+};
+
+struct unsent { /* of one process, for a lossless channel */
+	uint32_t process;
+	uint64_t bytes;
+};
+
+struct channel {
+	LIST_ENTRY(channel) link; /* in its session */
+	struct session *session;
+	void (*wake)(void *owner);
+	void *owner;
+	uint32_t number, participant;
+	enum channel_mode mode;
+	enum role role;
+	char name[LIMIT_NAME_BYTES + 1], client_name[LIMIT_NAME_BYTES + 1];
+	uint8_t client[CLIENT_ID_BYTES];
+	uint64_t position, next_seq; /* the cursor */
+	uint64_t live_after;         /* LIVE is due behind this event */
+	bool live_sent, has_credit;
+	const char *closing;         /* why it ends once everything was fetched, or NULL */
+	uint64_t credit, sent;       /* bytes of frames since it was attached */
+	uint32_t *processes;         /* filter, NULL = all */
+	size_t process_count;
+	struct unsent *unsent;
+	size_t unsent_count;
+	struct writer own;           /* frames made for this channel, before the journal's */
+};
+
+/* Attach: PARTICIPANT joined is appended to the journal. AFTER beyond the last seq counts as the last. */
+struct channel *channel_attach(struct session *session, const struct channel_options *options);
+/* Detach: PARTICIPANT left; frees the channel. */
+void channel_detach(struct channel *channel);
+/* The channel ends for REASON (static) when everything was fetched, or, with NOW, at once. */
+void channel_close(struct channel *channel, const char *reason, bool now);
+/* The reason once a closed channel has nothing left to fetch, else NULL. */
+const char *channel_over(const struct channel *channel);
+
+/* The next message, with CHANNEL_ROOM writable bytes before it; NULL when there is nothing to send now. It is valid
+ * until the next call for any channel. MOST: bytes that it should not exceed, but for one whole frame. */
+const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length);
+bool channel_has_more(const struct channel *channel);
+
+void channel_credit(struct channel *channel, uint64_t bytes);
+void channel_ack(struct channel *channel, uint32_t process, uint64_t offset);
+void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
+                   const char *key, uint64_t value); /* key NULL: empty data */
+
+bool channel_follows(const struct channel *channel, uint32_t process);
+/* Tell a lossless channel that BYTES of PROCESS were appended. */
+void channel_appended(struct channel *channel, uint32_t process, uint64_t bytes);
+/* Whether this channel wants PROCESS to be held; LOW: it is held already, and let go only well below the bound. */
+bool channel_wants_hold(const struct channel *channel, uint32_t process, bool terminal, bool low);
+
+#endif

@@ -1,0 +1,328 @@
+#include "input.h"
+
+#include "session.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const ev_tstamp note_after_s = 1.0; /* input of one participant within this time is one INPUT event */
+
+struct input_client {
+	LIST_ENTRY(input_client) link;
+	uint8_t client[CLIENT_ID_BYTES];
+	struct journal_stdin_slot *slot; /* what was written stands there */
+	uint64_t taken;                  /* offset up to which bytes were taken */
+	bool ack_due;
+};
+
+struct input_chunk {
+	TAILQ_ENTRY(input_chunk) link;
+	struct input_client *from;
+	uint32_t participant;
+	size_t length, done;
+	bool is_end;      /* the end of input stands behind the bytes */
+	bool is_control;  /* VEOF of a terminal: not counted in anybody's offset */
+	uint8_t bytes[];
+};
+
+static struct ev_loop *loop_of(const struct input *input)
+{
+	return input->process->session->home->loop;
+}
+
+/* --- INPUT events ------------------------------------------------------------------------------------------------ */
+
+static void flush_note(struct input *input)
+{
+	ev_timer_stop(loop_of(input), &input->note);
+	if (input->noted_bytes == 0)
+		return;
+	struct session *session = input->process->session;
+	struct writer *event = session_event_begin(session, FRAME_INPUT, 3);
+	writer_uint(event, input->noted_participant);
+	writer_uint(event, input->process->number);
+	writer_uint(event, input->noted_bytes);
+	input->noted_bytes = 0;
+	session_event_commit(session);
+}
+
+static void on_note(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	flush_note(timer->data);
+}
+
+static void note(struct input *input, uint32_t participant, size_t bytes)
+{
+	if (input->noted_bytes > 0 && input->noted_participant != participant)
+		flush_note(input);
+	if (input->noted_bytes == 0)
+		ev_timer_start(loop_of(input), &input->note);
+	input->noted_participant = participant;
+	input->noted_bytes += (uint32_t)bytes;
+}
+
+/* --- writing ----------------------------------------------------------------------------------------------------- */
+
+static void drop_chunk(struct input *input, struct input_chunk *chunk)
+{
+	TAILQ_REMOVE(&input->chunks, chunk, link);
+	free(chunk);
+}
+
+static void acknowledge(struct input *input)
+{
+	struct input_client *client;
+	LIST_FOREACH(client, &input->clients, link) {
+		if (!client->ack_due)
+			continue;
+		client->ack_due = false;
+		session_ack(input->process->session, client->client, input->process->number, client->slot->accepted);
+	}
+}
+
+/* The intent stands in the journal's header while a write is under way, so that a crash in it can be reported. */
+static ssize_t write_some(struct input *input, struct input_chunk *chunk)
+{
+	struct journal_stdin_slot *slot = chunk->from->slot;
+	size_t left = chunk->length - chunk->done;
+	if (!chunk->is_control)
+		__atomic_store_n(&slot->intent, (uint32_t)left, __ATOMIC_RELEASE);
+	ssize_t wrote = write(input->fd, chunk->bytes + chunk->done, left);
+	if (wrote > 0 && !chunk->is_control) {
+		slot->accepted += (uint64_t)wrote;
+		chunk->from->ack_due = true;
+		note(input, chunk->participant, (size_t)wrote);
+	}
+	if (!chunk->is_control)
+		__atomic_store_n(&slot->intent, 0, __ATOMIC_RELEASE);
+	return wrote;
+}
+
+static void end_pipe(struct input *input)
+{
+	struct process *process = input->process;
+	input_close(input);
+	if (process->session->sandbox)
+		process->session->home->driver->close_stdin(process->session->sandbox, process->number);
+}
+
+static void write_queue(struct input *input)
+{
+	struct input_chunk *chunk;
+	while (input->fd >= 0 && (chunk = TAILQ_FIRST(&input->chunks))) {
+		ssize_t wrote = chunk->done < chunk->length ? write_some(input, chunk) : 0;
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0 && errno == EAGAIN)
+			break;
+		if (wrote < 0) { /* EPIPE or EIO: nobody reads any more */
+			input_close(input);
+			break;
+		}
+		chunk->done += (size_t)wrote;
+		if (chunk->done < chunk->length)
+			continue;
+		bool is_end = chunk->is_end;
+		drop_chunk(input, chunk);
+		if (is_end && !input->is_terminal)
+			end_pipe(input);
+	}
+	acknowledge(input);
+	if (input->fd >= 0 && !TAILQ_EMPTY(&input->chunks))
+		ev_io_start(loop_of(input), &input->io);
+	else if (input->fd >= 0)
+		ev_io_stop(loop_of(input), &input->io);
+}
+
+static void on_writable(struct ev_loop *loop, ev_io *io, int events)
+{
+	(void)loop, (void)events;
+	write_queue(io->data);
+}
+
+/* --- lifecycle --------------------------------------------------------------------------------------------------- */
+
+void input_init(struct input *input, struct process *process)
+{
+	*input = (struct input){.process = process, .fd = -1};
+	TAILQ_INIT(&input->chunks);
+	LIST_INIT(&input->clients);
+	ev_timer_init(&input->note, on_note, note_after_s, 0.);
+	input->note.data = input;
+}
+
+void input_open(struct input *input, int fd, bool is_terminal)
+{
+	input->fd = fd;
+	input->is_terminal = is_terminal;
+	input->had_stdin = true;
+	ev_io_init(&input->io, on_writable, fd, EV_WRITE);
+	input->io.data = input;
+}
+
+void input_close(struct input *input)
+{
+	if (input->fd < 0)
+		return;
+	flush_note(input);
+	ev_io_stop(loop_of(input), &input->io);
+	if (!input->is_terminal)
+		close(input->fd);
+	input->fd = -1;
+	struct input_chunk *chunk;
+	while ((chunk = TAILQ_FIRST(&input->chunks)))
+		drop_chunk(input, chunk);
+}
+
+void input_finish(struct input *input)
+{
+	assert(input->fd < 0 && TAILQ_EMPTY(&input->chunks));
+	ev_timer_stop(loop_of(input), &input->note);
+	struct input_client *client;
+	while ((client = LIST_FIRST(&input->clients))) {
+		LIST_REMOVE(client, link);
+		free(client);
+	}
+	journal_stdin_forget(input->process->session->journal, input->process->number);
+}
+
+/* --- taking ------------------------------------------------------------------------------------------------------ */
+
+static struct input_client *find_client(const struct input *input, const uint8_t id[CLIENT_ID_BYTES])
+{
+	struct input_client *client;
+	LIST_FOREACH(client, &input->clients, link)
+		if (memcmp(client->client, id, CLIENT_ID_BYTES) == 0)
+			return client;
+	return NULL;
+}
+
+/* NULL when the journal has no slot left for one more client of a process. */
+static struct input_client *client_of(struct input *input, const uint8_t id[CLIENT_ID_BYTES])
+{
+	struct input_client *client = find_client(input, id);
+	if (client)
+		return client;
+	struct journal_stdin_slot *slot =
+		journal_stdin(input->process->session->journal, id, input->process->number, true);
+	if (!slot)
+		return NULL;
+	client = calloc(1, sizeof *client);
+	if (!client)
+		abort();
+	memcpy(client->client, id, CLIENT_ID_BYTES);
+	client->slot = slot;
+	client->taken = slot->accepted;
+	LIST_INSERT_HEAD(&input->clients, client, link);
+	return client;
+}
+
+static struct input_chunk *make_chunk(struct input_client *from, uint32_t participant, const uint8_t *bytes,
+                                      size_t length)
+{
+	struct input_chunk *chunk = malloc(sizeof *chunk + length);
+	if (!chunk)
+		abort();
+	*chunk = (struct input_chunk){.from = from, .participant = participant, .length = length};
+	memcpy(chunk->bytes, bytes, length);
+	return chunk;
+}
+
+/* Whether BYTE alone makes the terminal send a signal now (termios(3), ISIG). */
+static bool is_signal_character(const struct input *input, uint8_t byte)
+{
+	struct termios mode;
+	if (!input->is_terminal || tcgetattr(input->fd, &mode) < 0 || !(mode.c_lflag & ISIG))
+		return false;
+	return byte == mode.c_cc[VINTR] || byte == mode.c_cc[VQUIT] || byte == mode.c_cc[VSUSP];
+}
+
+static struct input_result refuse(enum error_code code, uint64_t offset)
+{
+	return (struct input_result){code, offset};
+}
+
+static enum error_code closed_code(const struct input *input)
+{
+	if (input->process->state >= PROCESS_REAPED)
+		return CODE_PROCESS_EXITED;
+	return input->had_stdin ? CODE_STDIN_CLOSED : CODE_NO_STDIN;
+}
+
+struct input_result input_take(struct input *input, const struct input_sender *sender, uint64_t offset,
+                               const uint8_t *bytes, size_t length)
+{
+	struct input_client *client = find_client(input, sender->client);
+	if (client && offset + length <= client->taken) { /* sent again after a cut: it was taken */
+		client->ack_due = true;
+		acknowledge(input);
+		return refuse(ERROR_CODE_NONE, client->taken);
+	}
+	if (input->fd < 0)
+		return refuse(closed_code(input), 0);
+	client = client_of(input, sender->client);
+	if (!client)
+		return refuse(CODE_LIMIT, 0);
+	if (offset > client->taken)
+		return refuse(CODE_STDIN_GAP, client->taken);
+	if (input->end_taken && !input->is_terminal)
+		return refuse(CODE_STDIN_CLOSED, client->taken);
+	bytes += client->taken - offset;
+	length -= (size_t)(client->taken - offset);
+	uint64_t room = LIMIT_STDIN_WINDOW - (client->taken - client->slot->accepted);
+	size_t take = length < room ? length : (size_t)room;
+	if (take > 0) {
+		struct input_chunk *chunk = make_chunk(client, sender->participant, bytes, take);
+		bool overtakes = take == 1 && is_signal_character(input, bytes[0]);
+		if (overtakes)
+			TAILQ_INSERT_HEAD(&input->chunks, chunk, link);
+		else
+			TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
+		client->taken += take;
+		write_queue(input);
+	}
+	return refuse(take < length ? CODE_STDIN_WINDOW : ERROR_CODE_NONE, client->taken);
+}
+
+struct input_result input_take_end(struct input *input, const struct input_sender *sender, uint64_t offset)
+{
+	if (input->end_taken && !input->is_terminal)
+		return refuse(ERROR_CODE_NONE, 0); /* sent again after a cut */
+	if (input->fd < 0)
+		return refuse(closed_code(input), 0);
+	struct input_client *client = client_of(input, sender->client);
+	if (!client)
+		return refuse(CODE_LIMIT, 0);
+	if (offset > client->taken)
+		return refuse(CODE_STDIN_GAP, client->taken);
+	struct termios mode;
+	uint8_t character = 4;
+	if (input->is_terminal && tcgetattr(input->fd, &mode) == 0)
+		character = mode.c_cc[VEOF];
+	struct input_chunk *chunk = make_chunk(client, sender->participant, &character, input->is_terminal ? 1 : 0);
+	chunk->is_end = chunk->is_control = true;
+	input->end_taken = true;
+	TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
+	write_queue(input);
+	return refuse(ERROR_CODE_NONE, offset);
+}
+
+uint64_t input_accepted(const struct input *input, const uint8_t client[CLIENT_ID_BYTES])
+{
+	const struct input_client *found = find_client(input, client);
+	return found ? found->slot->accepted : 0;
+}
+
+uint64_t input_queued(const struct input *input)
+{
+	uint64_t bytes = 0;
+	const struct input_chunk *chunk;
+	TAILQ_FOREACH(chunk, &input->chunks, link)
+		bytes += chunk->length - chunk->done;
+	return bytes;
+}

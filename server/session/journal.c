@@ -1,0 +1,329 @@
+#include "journal.h"
+
+#include "protocol/frame.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, CANARY_BYTES = 16 };
+
+static const uint8_t magic[8] = {'s', 'a', 'n', 'd', 'b', 'a', 'r', 1};
+
+/* A read in progress: what a process that finds it must conclude is told in DESIGN §4.2. */
+struct intent {
+	uint64_t position; /* of the OUTPUT header */
+	uint64_t offset;   /* of the stream, at the frame's first byte */
+	uint32_t process, stream;
+	uint32_t have;     /* bytes of the frame that earlier reads brought */
+	uint32_t expected; /* bytes that the read in progress would bring; 0 = no read is in progress */
+	uint8_t canary[CANARY_BYTES]; /* stands in the last bytes of the target until the read overwrites it */
+};
+
+/* The first page of the file. Its form is part of the contract between two gateways. */
+struct header {
+	uint8_t magic[8];
+	uint64_t ring, created_us;
+	uint64_t head, tail, first_seq, last_seq;
+	uint64_t index_first, index_count; /* entries [first, first + count) of the index, modulo its rows */
+	struct intent intent;
+	struct journal_stdin_slot stdin_slots[JOURNAL_STDIN_SLOTS];
+};
+_Static_assert(sizeof(struct header) <= PAGE, "the header is one page");
+_Static_assert(sizeof(struct journal_stdin_slot) == 32, "a slot's form is fixed");
+
+struct index_entry {
+	uint64_t seq, position;
+};
+
+struct journal {
+	struct header *header;
+	struct index_entry *index;
+	uint8_t *ring_map; /* mapped twice in a row */
+	size_t index_bytes;
+	uint64_t index_rows;
+	uint64_t monotonic_start_us;
+	uint8_t canary[CANARY_BYTES];
+};
+
+static uint64_t clock_us(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static size_t page_round(size_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Map the ring's file range twice in a row, so that a frame that wraps is contiguous in memory. */
+static uint8_t *map_twice(int fd, off_t at, size_t ring)
+{
+	uint8_t *base = mmap(NULL, 2 * ring, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (base == MAP_FAILED)
+		return NULL;
+	for (int half = 0; half < 2; half++) {
+		void *map = mmap(base + (size_t)half * ring, ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, at);
+		if (map == MAP_FAILED) {
+			munmap(base, 2 * ring);
+			return NULL;
+		}
+	}
+	return base;
+}
+
+static int map_file(struct journal *journal, int fd, size_t ring)
+{
+	journal->header = mmap(NULL, PAGE + journal->index_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (journal->header == MAP_FAILED)
+		return -1;
+	journal->index = (struct index_entry *)(void *)((uint8_t *)journal->header + PAGE);
+	journal->ring_map = map_twice(fd, (off_t)(PAGE + journal->index_bytes), ring);
+	if (journal->ring_map)
+		return 0;
+	munmap(journal->header, PAGE + journal->index_bytes);
+	return -1;
+}
+
+struct journal *journal_create(int directory, const char *name, uint64_t ring, struct error *err)
+{
+	ring = page_round(ring < JOURNAL_RING_LEAST ? JOURNAL_RING_LEAST : ring);
+	int fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_set(err, errno, "create journal `%s`", name), NULL;
+	struct journal *journal = calloc(1, sizeof *journal);
+	if (!journal)
+		abort();
+	journal->index_rows = ring / JOURNAL_STRIDE + 2;
+	journal->index_bytes = page_round(journal->index_rows * sizeof(struct index_entry));
+	int failed = posix_fallocate(fd, 0, (off_t)(PAGE + journal->index_bytes + ring));
+	if (failed == 0 && map_file(journal, fd, ring) < 0)
+		failed = errno;
+	close(fd);
+	if (failed != 0) {
+		unlinkat(directory, name, 0);
+		free(journal);
+		return error_set(err, failed, "allocate %llu bytes for journal `%s`", (unsigned long long)ring, name), NULL;
+	}
+	struct header *header = journal->header;
+	memcpy(header->magic, magic, sizeof magic);
+	header->ring = ring;
+	header->first_seq = 1;
+	header->created_us = clock_us(CLOCK_REALTIME);
+	journal->monotonic_start_us = clock_us(CLOCK_MONOTONIC);
+	if (getrandom(journal->canary, sizeof journal->canary, 0) != sizeof journal->canary)
+		abort();
+	return journal;
+}
+
+void journal_destroy(struct journal *journal)
+{
+	if (!journal)
+		return;
+	munmap(journal->ring_map, 2 * journal->header->ring);
+	munmap(journal->header, PAGE + journal->index_bytes);
+	free(journal);
+}
+
+uint64_t journal_first_seq(const struct journal *journal) { return journal->header->first_seq; }
+uint64_t journal_last_seq(const struct journal *journal) { return journal->header->last_seq; }
+uint64_t journal_head(const struct journal *journal) { return journal->header->head; }
+uint64_t journal_tail(const struct journal *journal) { return journal->header->tail; }
+uint64_t journal_ring(const struct journal *journal) { return journal->header->ring; }
+uint64_t journal_created_us(const struct journal *journal) { return journal->header->created_us; }
+
+uint64_t journal_now_us(const struct journal *journal)
+{
+	return clock_us(CLOCK_MONOTONIC) - journal->monotonic_start_us;
+}
+
+static uint8_t *place(const struct journal *journal, uint64_t position)
+{
+	return journal->ring_map + position % journal->header->ring;
+}
+
+static struct index_entry *index_at(const struct journal *journal, uint64_t number)
+{
+	return &journal->index[(journal->header->index_first + number) % journal->index_rows];
+}
+
+/* Give up whole strides at the head until NEED bytes fit behind the tail. */
+static void make_room(struct journal *journal, size_t need)
+{
+	struct header *header = journal->header;
+	while (header->tail + need - header->head > header->ring) {
+		assert(header->index_count > 1);
+		const struct index_entry *next = index_at(journal, 1);
+		header->first_seq = next->seq;
+		header->head = next->position;
+		header->index_first = (header->index_first + 1) % journal->index_rows;
+		header->index_count--;
+	}
+}
+
+/* The frame of LENGTH bytes that stands at the tail becomes part of the journal. */
+static void commit(struct journal *journal, size_t length)
+{
+	struct header *header = journal->header;
+	uint64_t seq = header->last_seq + 1;
+	if (header->index_count == 0 ||
+	    header->tail >= index_at(journal, header->index_count - 1)->position + JOURNAL_STRIDE) {
+		*index_at(journal, header->index_count) = (struct index_entry){.seq = seq, .position = header->tail};
+		header->index_count++;
+	}
+	header->last_seq = seq;
+	__atomic_store_n(&header->tail, header->tail + length, __ATOMIC_RELEASE);
+}
+
+void journal_append(struct journal *journal, const void *frame, size_t length)
+{
+	assert(length > 0 && length <= JOURNAL_EVENT);
+	make_room(journal, length);
+	memcpy(place(journal, journal->header->tail), frame, length);
+	commit(journal, length);
+}
+
+/* One read(2) into TARGET under an intent. Returns what read returned. */
+static ssize_t read_with_intent(struct journal *journal, int fd, uint8_t *target, size_t room)
+{
+	int waiting = 0;
+	if (ioctl(fd, FIONREAD, &waiting) < 0 || waiting < 1)
+		waiting = 1; /* nothing there, or the end: only a read tells which */
+	size_t expected = (size_t)waiting < room ? (size_t)waiting : room;
+	size_t guarded = expected < CANARY_BYTES ? expected : CANARY_BYTES;
+	struct intent *intent = &journal->header->intent;
+	memcpy(target + expected - guarded, journal->canary, guarded);
+	memcpy(intent->canary, journal->canary, CANARY_BYTES);
+	__atomic_store_n(&intent->expected, (uint32_t)expected, __ATOMIC_RELEASE);
+	ssize_t got = read(fd, target, expected);
+	if (got > 0)
+		intent->have += (uint32_t)got;
+	__atomic_store_n(&intent->expected, 0, __ATOMIC_RELEASE);
+	return got;
+}
+
+size_t journal_read_output(struct journal *journal, const struct journal_source *source, size_t most,
+                           enum journal_read_end *end)
+{
+	assert(most > 0 && most <= JOURNAL_READ);
+	make_room(journal, OUTPUT_HEADER_BYTES + most);
+	struct header *header = journal->header;
+	header->intent = (struct intent){.position = header->tail,
+	                                 .offset = source->offset,
+	                                 .process = source->process,
+	                                 .stream = (uint32_t)source->stream};
+	uint8_t *frame = place(journal, header->tail);
+	size_t have = 0;
+	*end = JOURNAL_READ_MORE;
+	while (have < most) {
+		ssize_t got = read_with_intent(journal, source->fd, frame + OUTPUT_HEADER_BYTES + have, most - have);
+		if (got > 0) {
+			have += (size_t)got;
+			continue;
+		}
+		if (got < 0 && errno == EINTR)
+			continue;
+		*end = got < 0 && errno == EAGAIN ? JOURNAL_READ_BLOCKED : JOURNAL_READ_ENDED;
+		break;
+	}
+	if (have > 0) {
+		const struct output_header output = {.seq = header->last_seq + 1,
+		                                     .t_us = journal_now_us(journal),
+		                                     .offset = source->offset,
+		                                     .process = source->process,
+		                                     .length = (uint32_t)have,
+		                                     .stream = (uint8_t)source->stream};
+		output_header_write(frame, &output);
+		commit(journal, OUTPUT_HEADER_BYTES + have);
+	}
+	header->intent.position = 0;
+	return have;
+}
+
+const uint8_t *journal_frame(const struct journal *journal, uint64_t position, size_t *length)
+{
+	const struct header *header = journal->header;
+	assert(position >= header->head && position < header->tail);
+	const uint8_t *frame = place(journal, position);
+	size_t most = header->tail - position;
+	struct output_header output;
+	if (output_header_read(frame, most, &output)) {
+		*length = OUTPUT_HEADER_BYTES + output.length;
+		return frame;
+	}
+	struct reader reader = reader_over(frame, most);
+	reader_skip(&reader);
+	*length = (size_t)(reader.at - frame);
+	return frame;
+}
+
+uint64_t journal_find(const struct journal *journal, uint64_t seq)
+{
+	const struct header *header = journal->header;
+	assert(seq >= header->first_seq && seq <= header->last_seq + 1);
+	if (seq == header->last_seq + 1)
+		return header->tail;
+	uint64_t low = 0, high = header->index_count; /* the last entry whose seq <= SEQ is in [low, high) */
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (index_at(journal, middle)->seq <= seq)
+			low = middle;
+		else
+			high = middle;
+	}
+	uint64_t at = index_at(journal, low)->seq, position = index_at(journal, low)->position;
+	for (; at < seq; at++) {
+		size_t length;
+		journal_frame(journal, position, &length);
+		position += length;
+	}
+	return position;
+}
+
+uint64_t journal_recent(const struct journal *journal, uint64_t bytes, uint64_t *seq)
+{
+	const struct header *header = journal->header;
+	for (uint64_t i = 0; i < header->index_count; i++) {
+		const struct index_entry *entry = index_at(journal, i);
+		if (entry->position + bytes < header->tail)
+			continue;
+		*seq = entry->seq;
+		return entry->position;
+	}
+	*seq = header->last_seq + 1;
+	return header->tail;
+}
+
+struct journal_stdin_slot *journal_stdin(struct journal *journal, const uint8_t client[CLIENT_ID_BYTES],
+                                         uint32_t process, bool make)
+{
+	struct journal_stdin_slot *slots = journal->header->stdin_slots, *free_slot = NULL;
+	for (size_t i = 0; i < JOURNAL_STDIN_SLOTS; i++) {
+		if (slots[i].process == process && memcmp(slots[i].client, client, CLIENT_ID_BYTES) == 0)
+			return &slots[i];
+		if (slots[i].process == 0 && !free_slot)
+			free_slot = &slots[i];
+	}
+	if (!make || !free_slot)
+		return NULL;
+	*free_slot = (struct journal_stdin_slot){.process = process};
+	memcpy(free_slot->client, client, CLIENT_ID_BYTES);
+	return free_slot;
+}
+
+void journal_stdin_forget(struct journal *journal, uint32_t process)
+{
+	struct journal_stdin_slot *slots = journal->header->stdin_slots;
+	for (size_t i = 0; i < JOURNAL_STDIN_SLOTS; i++)
+		if (slots[i].process == process)
+			slots[i] = (struct journal_stdin_slot){0};
+}

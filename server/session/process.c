@@ -1,0 +1,729 @@
+#include "process.h"
+
+#include "environment.h"
+#include "protocol/check.h"
+#include "session.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { TTY_DRAIN_BYTES = 1024 * 1024 };
+static const ev_tstamp poll_ending_s = 0.02; /* how often emptiness is looked for while a tree is being ended */
+static const ev_tstamp poll_cpu_s = 0.1;     /* how often the cpu clock is read */
+static const ev_tstamp poll_survivors_s = 1; /* how often it is looked whether an exited leader's descendants live */
+
+static struct ev_loop *loop_of(const struct process *process)
+{
+	return process->session->home->loop;
+}
+
+static const struct driver *driver_of(const struct process *process)
+{
+	return process->session->home->driver;
+}
+
+static void restart_timer(struct process *process, ev_timer *timer, ev_tstamp seconds)
+{
+	ev_timer_stop(loop_of(process), timer);
+	ev_timer_set(timer, seconds, 0.);
+	ev_timer_start(loop_of(process), timer);
+}
+
+/* --- what it tells about itself ------------------------------------------------------------------------------ */
+
+size_t process_offsets(const struct process *process, struct stream_offset offsets[PROCESS_STREAMS])
+{
+	for (size_t i = 0; i < process->source_count; i++) {
+		const struct source *source = &process->sources[i];
+		offsets[i] = (struct stream_offset){source->stream, source->offset, source->fd >= 0};
+	}
+	return process->source_count;
+}
+
+void process_write_ending(struct writer *writer, const struct process *process)
+{
+	struct stream_offset offsets[PROCESS_STREAMS];
+	size_t count = process_offsets(process, offsets);
+	ending_write(writer, &process->ending, offsets, count);
+}
+
+void process_write(struct writer *writer, const struct process *process, uint64_t as_of,
+                   const struct stream_offset offsets[PROCESS_STREAMS])
+{
+	bool exited = process->state == PROCESS_DONE && process->exited_seq <= as_of;
+	writer_map(writer, PROCESS_START_KEYS + 7);
+	writer_raw(writer, process->start_map, process->start_map_length);
+	writer_key_uint(writer, "process", process->number);
+	writer_key_uint(writer, "seq", process->started_seq);
+	writer_key_uint(writer, "started_us", process->started_us);
+	writer_key_str(writer, "state", exited ? "exited" : "running");
+	writer_str(writer, "exited");
+	if (exited)
+		ending_write(writer, &process->ending, offsets, process->source_count);
+	else
+		writer_nil(writer);
+	writer_str(writer, "offsets");
+	offsets_write(writer, offsets, process->source_count);
+	writer_key_bool(writer, "stdin_open", process->input.fd >= 0 && !process->input.end_taken);
+}
+
+static void write_argument(struct writer *writer, const char *argument, size_t most)
+{
+	size_t length = strnlen(argument, most);
+	if (check_utf8((const uint8_t *)argument, length))
+		writer_strn(writer, argument, length);
+	else
+		writer_bin(writer, argument, length);
+}
+
+/* Arguments up to ARGV_SHOWN_BYTES in sum; what is beyond is not shown. */
+static void write_argv(struct writer *writer, const char *const *argv)
+{
+	uint32_t count = 0;
+	size_t bytes = 0;
+	for (; argv[count] && bytes < ARGV_SHOWN_BYTES; count++)
+		bytes += strlen(argv[count]) + 1;
+	writer_array(writer, count);
+	bytes = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		write_argument(writer, argv[i], ARGV_SHOWN_BYTES - bytes);
+		bytes += strlen(argv[i]) + 1;
+	}
+}
+
+static void remember_start(struct process *process, const struct process_options *options)
+{
+	struct writer writer;
+	writer_init(&writer, JOURNAL_EVENT);
+	writer_str(&writer, "argv");
+	write_argv(&writer, options->argv);
+	writer_str(&writer, "cwd");
+	write_argument(&writer, options->cwd, CWD_SHOWN_BYTES);
+	writer_key_str(&writer, "name", options->name);
+	writer_str(&writer, "terminal");
+	if (options->terminal) {
+		writer_map(&writer, 2);
+		writer_key_uint(&writer, "cols", options->cols);
+		writer_key_uint(&writer, "rows", options->rows);
+	} else {
+		writer_nil(&writer);
+	}
+	writer_key_bool(&writer, "stdin", options->terminal || options->wants_stdin);
+	writer_key_str(&writer, "by", options->by);
+	assert(!writer.failed);
+	process->start_map = writer_steal(&writer, &process->start_map_length);
+}
+
+static void tell_started(struct process *process)
+{
+	process->started_us = journal_now_us(process->session->journal);
+	struct writer *event = session_event_begin(process->session, FRAME_STARTED, 2);
+	writer_uint(event, process->number);
+	writer_map(event, PROCESS_START_KEYS);
+	writer_raw(event, process->start_map, process->start_map_length);
+	process->started_seq = session_event_commit(process->session);
+	struct process_watch *watch, *next;
+	for (watch = LIST_FIRST(&process->watches); watch; watch = next) {
+		next = LIST_NEXT(watch, link);
+		if (watch->started)
+			watch->started(watch, process);
+	}
+}
+
+/* Take the watches that wait for a moment out of the list and call them. */
+#define TELL(process, moment)                                                                                    \
+	do {                                                                                                         \
+		struct process_watch *watch_, *next_;                                                                    \
+		for (watch_ = LIST_FIRST(&(process)->watches); watch_; watch_ = next_) {                                 \
+			next_ = LIST_NEXT(watch_, link);                                                                     \
+			if (!watch_->moment)                                                                                 \
+				continue;                                                                                        \
+			LIST_REMOVE(watch_, link);                                                                           \
+			watch_->moment(watch_, process);                                                                     \
+		}                                                                                                        \
+	} while (0)
+
+/* --- its end -------------------------------------------------------------------------------------------------- */
+
+static void forget_if_over(struct process *process)
+{
+	if (process->state != PROCESS_DONE || process->forgotten)
+		return;
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0)
+			return;
+	if (!process->is_empty) {
+		if (!ev_is_active(&process->poll))
+			restart_timer(process, &process->poll, poll_survivors_s);
+		return;
+	}
+	process->forgotten = true;
+	ev_timer_stop(loop_of(process), &process->poll);
+	if (process->session->sandbox)
+		driver_of(process)->forget(process->session->sandbox, process->number);
+}
+
+static void stop_clocks(struct process *process)
+{
+	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect};
+	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+		ev_timer_stop(loop_of(process), timers[i]);
+}
+
+static bool is_drained(const struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
+			return false;
+	return true;
+}
+
+/* Write EXITED once all that it must come after is there (process.h). The process may be freed by it. */
+static void settle(struct process *process)
+{
+	bool ready = process->state == PROCESS_REAPED && process->usage_known && is_drained(process) &&
+	             (process->is_empty || !process->must_empty);
+	if (!ready)
+		return;
+	process->state = PROCESS_DONE;
+	stop_clocks(process);
+	process->ending.wall_us = journal_now_us(process->session->journal) - process->started_us;
+	if (process->ending.reason != REASON_LOST)
+		ending_decide(&process->ending, process->wait_status, &process->intervention);
+	input_close(&process->input);
+	struct writer *event = session_event_begin(process->session, FRAME_EXITED, 2);
+	writer_uint(event, process->number);
+	process_write_ending(event, process);
+	process->exited_seq = session_event_commit(process->session);
+	forget_if_over(process);
+	TELL(process, done);
+	session_process_done(process->session, process);
+}
+
+/* From now on a stream counts as drained when what stands in it at this moment was read. A terminal's last bytes
+ * can be on their way through the kernel's buffers, so it is read until it has nothing or a bound is reached. */
+static void measure_drain(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++) {
+		struct source *source = &process->sources[i];
+		int waiting = 0;
+		if (source->fd < 0)
+			continue;
+		if (source->stream == STREAM_TTY)
+			source->drain = TTY_DRAIN_BYTES;
+		else
+			source->drain = ioctl(source->fd, FIONREAD, &waiting) == 0 && waiting > 0 ? (uint64_t)waiting : 1;
+	}
+}
+
+static void read_all_sources(struct process *process);
+
+static void ask_usage(struct process *process)
+{
+	process->usage_asked++;
+	driver_of(process)->usage(process->session->sandbox, process->number);
+}
+
+void process_exited(struct process *process, int wait_status, const struct rusage *usage)
+{
+	if (process->state != PROCESS_RUNNING)
+		return;
+	process->state = PROCESS_REAPED;
+	process->wait_status = wait_status;
+	process->ending.usage = (struct process_usage){
+		.user_us = (uint64_t)usage->ru_utime.tv_sec * 1000000 + (uint64_t)usage->ru_utime.tv_usec,
+		.system_us = (uint64_t)usage->ru_stime.tv_sec * 1000000 + (uint64_t)usage->ru_stime.tv_usec,
+		.memory_peak = (uint64_t)usage->ru_maxrss * 1024,
+		.oom_kills = UINT64_MAX,
+		.populated = UINT64_MAX,
+	};
+	ev_timer_stop(loop_of(process), &process->wall);
+	ev_timer_stop(loop_of(process), &process->idle);
+	ask_usage(process);
+	process->usage_needed = process->usage_asked;
+	if (process->kill_on_exit && !process->kill_sent)
+		process_end(process, REASON_NONE, NULL, 0);
+	measure_drain(process);
+	read_all_sources(process);
+	settle(process);
+}
+
+static void tree_is_empty(struct process *process)
+{
+	process->is_empty = true;
+	ev_timer_stop(loop_of(process), &process->grace);
+	if (process->state == PROCESS_REAPED && process->must_empty) {
+		measure_drain(process); /* nobody can write any more: all there is, is there */
+		read_all_sources(process);
+	}
+	TELL(process, empty);
+	if (process->state == PROCESS_DONE)
+		forget_if_over(process);
+	else
+		settle(process); /* may free it */
+}
+
+void process_killed(struct process *process)
+{
+	tree_is_empty(process);
+}
+
+static void take_usage(struct process_usage *to, const struct process_usage *from)
+{
+	uint64_t *const into[] = {&to->user_us, &to->system_us, &to->memory_peak, &to->oom_kills, &to->populated};
+	const uint64_t values[] = {from->user_us, from->system_us, from->memory_peak, from->oom_kills, from->populated};
+	for (size_t i = 0; i < sizeof into / sizeof *into; i++)
+		if (values[i] != UINT64_MAX)
+			*into[i] = values[i];
+}
+
+void process_usage(struct process *process, const struct process_usage *usage)
+{
+	process->usage_answered++;
+	if (process->state != PROCESS_DONE)
+		take_usage(&process->ending.usage, usage);
+	uint64_t cpu_us = usage->user_us == UINT64_MAX ? 0 : usage->user_us + usage->system_us;
+	if (process->state == PROCESS_RUNNING && process->cpu_ms > 0 && cpu_us / 1000 >= process->cpu_ms)
+		process_end(process, REASON_CPU, "cpu", process->grace_ms);
+	if (process->state < PROCESS_REAPED)
+		return;
+	if (!process->usage_known && process->usage_answered >= process->usage_needed)
+		process->usage_known = true;
+	if (usage->populated == 0 && !process->is_empty)
+		tree_is_empty(process);
+	else
+		settle(process);
+}
+
+void process_lost(struct process *process, const char *message)
+{
+	if (process->state == PROCESS_STARTING) {
+		process_start_failed(process, 0, "session_ended", message);
+		return;
+	}
+	if (process->state == PROCESS_DONE) {
+		process->forgotten = true;
+		tree_is_empty(process);
+		return;
+	}
+	if (process->state == PROCESS_RUNNING) {
+		process->ending.reason = REASON_LOST;
+		process->ending.exit_code = -1;
+		snprintf(process->ending.message, sizeof process->ending.message, "%s", message);
+		process->ending.usage = (struct process_usage){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	}
+	process->state = PROCESS_REAPED;
+	process->must_empty = process->usage_known = true;
+	tree_is_empty(process);
+}
+
+static void begin_kill(struct process *process)
+{
+	ev_timer_stop(loop_of(process), &process->grace);
+	process->kill_sent = true;
+	if (process->session->sandbox)
+		driver_of(process)->kill(process->session->sandbox, process->number);
+}
+
+void process_end(struct process *process, enum reason reason, const char *control, uint64_t grace_ms)
+{
+	if (process->state < PROCESS_REAPED && process->intervention.reason == REASON_NONE) {
+		process->intervention.reason = reason;
+		process->intervention.control = control;
+	}
+	process->must_empty = true;
+	if (process->state == PROCESS_STARTING) {
+		process->kill_sent = true; /* process_started() goes on */
+		return;
+	}
+	if (grace_ms == 0) {
+		begin_kill(process);
+		return;
+	}
+	if (ev_is_active(&process->grace) || process->kill_sent || !process->session->sandbox)
+		return;
+	driver_of(process)->signal(process->session->sandbox, process->number, SIGTERM, SIGNAL_TREE);
+	restart_timer(process, &process->grace, (double)grace_ms / 1e3);
+	restart_timer(process, &process->poll, poll_ending_s);
+}
+
+void process_kill(struct process *process, uint64_t grace_ms, struct process_watch *watch)
+{
+	if (process->is_empty) {
+		watch->empty(watch, process);
+		return;
+	}
+	LIST_INSERT_HEAD(&process->watches, watch, link);
+	process_end(process, REASON_KILLED, NULL, grace_ms);
+}
+
+void process_signal(struct process *process, int signo, enum signal_scope scope)
+{
+	process->intervention.signals |= UINT64_C(1) << signo;
+	driver_of(process)->signal(process->session->sandbox, process->number, signo, scope);
+}
+
+/* --- its streams ----------------------------------------------------------------------------------------------- */
+
+static void source_close(struct source *source)
+{
+	struct process *process = source->process;
+	ev_io_stop(loop_of(process), &source->io);
+	if (source->stream == STREAM_TTY)
+		input_close(&process->input);
+	close(source->fd);
+	source->fd = -1;
+	source->drain = 0;
+}
+
+static void source_ended(struct source *source)
+{
+	struct process *process = source->process;
+	source_close(source);
+	if (process->state != PROCESS_DONE)
+		return;
+	struct writer *event = session_event_begin(process->session, FRAME_STREAM_CLOSED, 3);
+	writer_uint(event, process->number);
+	writer_uint(event, source->stream);
+	writer_uint(event, source->offset);
+	session_event_commit(process->session);
+	forget_if_over(process);
+}
+
+/* The output limit is used up: whatever is more is one byte too much, unless the stream is at its end. */
+static bool is_over_limit(struct source *source)
+{
+	int waiting = 0;
+	if (ioctl(source->fd, FIONREAD, &waiting) == 0 && waiting > 0)
+		return true;
+	uint8_t byte;
+	ssize_t got = read(source->fd, &byte, 1);
+	if (got > 0)
+		return true;
+	if (got == 0 || errno != EAGAIN)
+		source_ended(source);
+	else
+		source->drain = 0;
+	return false;
+}
+
+static void stop_at_limit(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0)
+			source_close(&process->sources[i]);
+	process_end(process, REASON_OUTPUT_LIMIT, "output_bytes", process->grace_ms);
+}
+
+static size_t room_for_output(const struct process *process)
+{
+	if (process->output_limit == 0)
+		return JOURNAL_READ;
+	uint64_t left = process->output_limit - process->output_total;
+	return left < JOURNAL_READ ? (size_t)left : JOURNAL_READ;
+}
+
+static void tell_output(struct process *process, enum stream stream, const uint8_t *bytes, size_t length)
+{
+	struct process_watch *watch;
+	LIST_FOREACH(watch, &process->watches, link)
+		if (watch->output)
+			watch->output(watch, stream, bytes, length);
+}
+
+static void source_read(struct source *source)
+{
+	struct process *process = source->process;
+	if (session_must_hold(process->session, process)) {
+		process_hold(process, true);
+		return;
+	}
+	size_t room = room_for_output(process);
+	if (room == 0) {
+		if (is_over_limit(source))
+			stop_at_limit(process);
+		return;
+	}
+	const struct journal_source from = {source->fd, process->number, source->stream, source->offset};
+	enum journal_read_end end;
+	const uint8_t *bytes;
+	size_t got = session_read_output(process->session, &from, room, &end, &bytes);
+	source->offset += got;
+	source->drain -= got < source->drain ? got : source->drain;
+	process->output_total += got;
+	if (got > 0 && process->idle_ms > 0 && process->state == PROCESS_RUNNING)
+		ev_timer_again(loop_of(process), &process->idle);
+	if (got > 0)
+		tell_output(process, source->stream, bytes, got);
+	if (end == JOURNAL_READ_BLOCKED)
+		source->drain = 0;
+	else if (end == JOURNAL_READ_ENDED)
+		source_ended(source);
+}
+
+static void on_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+	(void)loop, (void)events;
+	struct source *source = io->data;
+	struct process *process = source->process;
+	source_read(source);
+	settle(process);
+}
+
+static void read_all_sources(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
+			source_read(&process->sources[i]);
+}
+
+void process_hold(struct process *process, bool held)
+{
+	process->held = held;
+	for (size_t i = 0; i < process->source_count; i++) {
+		struct source *source = &process->sources[i];
+		if (source->fd >= 0)
+			(held ? ev_io_stop : ev_io_start)(loop_of(process), &source->io);
+	}
+}
+
+static void source_open(struct process *process, enum stream stream, int fd)
+{
+	struct source *source = &process->sources[process->source_count++];
+	*source = (struct source){.process = process, .stream = stream, .fd = fd};
+	ev_io_init(&source->io, on_readable, fd, EV_READ);
+	source->io.data = source;
+	if (fd >= 0)
+		ev_io_start(loop_of(process), &source->io);
+}
+
+bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
+{
+	if (!process->terminal || process->source_count == 0 || process->sources[0].fd < 0)
+		return false;
+	const struct winsize size = {.ws_row = rows, .ws_col = cols};
+	if (process->cols == cols && process->rows == rows)
+		return true;
+	if (ioctl(process->sources[0].fd, TIOCSWINSZ, &size) < 0)
+		return false;
+	process->cols = cols;
+	process->rows = rows;
+	struct writer *event = session_event_begin(process->session, FRAME_RESIZED, 3);
+	writer_uint(event, process->number);
+	writer_uint(event, cols);
+	writer_uint(event, rows);
+	session_event_commit(process->session);
+	return true;
+}
+
+/* --- its beginning ---------------------------------------------------------------------------------------------- */
+
+static void on_wall(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct process *process = timer->data;
+	process_end(process, REASON_TIMEOUT, "wall", process->grace_ms);
+}
+
+static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)events;
+	struct process *process = timer->data;
+	if (process->held) { /* the silence is ours, not the process's */
+		ev_timer_again(loop, timer);
+		return;
+	}
+	ev_timer_stop(loop, timer);
+	process_end(process, REASON_IDLE, "idle", process->grace_ms);
+}
+
+static void on_grace(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	begin_kill(timer->data);
+}
+
+static void on_disconnect(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct process *process = timer->data;
+	process_end(process, REASON_CANCELLED, "disconnect", process->grace_ms);
+}
+
+static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct process *process = timer->data;
+	if (!process->session->sandbox)
+		return;
+	ask_usage(process);
+	bool is_ending = process->must_empty && !process->is_empty;
+	if (is_ending)
+		restart_timer(process, timer, poll_ending_s);
+	else if (process->state == PROCESS_DONE && !process->is_empty)
+		restart_timer(process, timer, poll_survivors_s);
+	else if (process->state == PROCESS_RUNNING && process->cpu_ms > 0)
+		restart_timer(process, timer, poll_cpu_s);
+}
+
+static void start_clocks(struct process *process)
+{
+	if (process->wall_ms > 0)
+		restart_timer(process, &process->wall, (double)process->wall_ms / 1e3);
+	if (process->idle_ms > 0)
+		ev_timer_again(loop_of(process), &process->idle);
+	if (process->cpu_ms > 0)
+		restart_timer(process, &process->poll, poll_cpu_s);
+}
+
+void process_client_left(struct process *process)
+{
+	if (process->state < PROCESS_REAPED || !process->is_empty)
+		restart_timer(process, &process->disconnect, (double)process->disconnect_ms / 1e3);
+}
+
+void process_client_back(struct process *process)
+{
+	ev_timer_stop(loop_of(process), &process->disconnect);
+}
+
+void process_started(struct process *process, const struct process_streams *streams)
+{
+	process->state = PROCESS_RUNNING;
+	tell_started(process);
+	if (process->terminal) {
+		source_open(process, STREAM_TTY, streams->tty_fd);
+	} else {
+		source_open(process, STREAM_STDOUT, streams->stdout_fd);
+		source_open(process, STREAM_STDERR, streams->stderr_fd);
+	}
+	int in = process->terminal ? streams->tty_fd : streams->stdin_fd;
+	if (in >= 0)
+		input_open(&process->input, in, process->terminal);
+	start_clocks(process);
+	if (process->kill_sent) { /* its end was asked for while it started */
+		process->kill_sent = false;
+		begin_kill(process);
+	}
+}
+
+/* Nothing runs and nothing will: drop it as if it had never been asked for. */
+static void drop(struct process *process, const char *code, const char *message)
+{
+	struct session *session = process->session;
+	struct process_watch *watch;
+	while ((watch = LIST_FIRST(&process->watches))) {
+		LIST_REMOVE(watch, link);
+		if (watch->not_started)
+			watch->not_started(watch, code, message);
+		else
+			watch->empty(watch, process);
+	}
+	TAILQ_REMOVE(&session->processes, process, link);
+	session->process_count--;
+	session_process_done(session, process);
+	process_free(process);
+}
+
+void process_start_failed(struct process *process, int exit_code, const char *code, const char *message)
+{
+	if (process->state != PROCESS_STARTING)
+		return;
+	if (exit_code == 0) {
+		drop(process, code, message);
+		return;
+	}
+	tell_started(process);
+	if (process->terminal) {
+		source_open(process, STREAM_TTY, -1);
+	} else {
+		source_open(process, STREAM_STDOUT, -1);
+		source_open(process, STREAM_STDERR, -1);
+	}
+	process->state = PROCESS_REAPED;
+	process->wait_status = exit_code << 8; /* as wait(2) encodes it */
+	process->intervention = (struct intervention){0};
+	process->usage_known = process->is_empty = true;
+	snprintf(process->ending.message, sizeof process->ending.message, "%s", message);
+	TELL(process, empty);
+	settle(process);
+}
+
+static void init_timers(struct process *process)
+{
+	ev_timer_init(&process->wall, on_wall, 0., 0.);
+	ev_timer_init(&process->idle, on_idle, 0., (double)process->idle_ms / 1e3);
+	ev_timer_init(&process->poll, on_poll, 0., 0.);
+	ev_timer_init(&process->grace, on_grace, 0., 0.);
+	ev_timer_init(&process->disconnect, on_disconnect, 0., 0.);
+	process->wall.data = process->idle.data = process->poll.data = process->grace.data = process->disconnect.data =
+		process;
+}
+
+static struct process *allocate(struct session *session, uint32_t number, const struct process_options *options)
+{
+	struct process *process = calloc(1, sizeof *process);
+	if (!process)
+		abort();
+	process->session = session;
+	process->number = number;
+	process->terminal = options->terminal;
+	process->wants_stdin = options->wants_stdin;
+	process->kill_on_exit = options->kill_on_exit;
+	process->kill_on_disconnect = options->kill_on_disconnect;
+	process->cols = options->cols;
+	process->rows = options->rows;
+	process->output_limit = options->output_bytes;
+	process->grace_ms = options->grace_ms;
+	process->idle_ms = options->idle_ms;
+	process->cpu_ms = options->cpu_ms;
+	process->wall_ms = options->wall_ms;
+	process->disconnect_ms = options->disconnect_ms;
+	memcpy(process->client, options->client, sizeof process->client);
+	LIST_INIT(&process->watches);
+	init_timers(process);
+	input_init(&process->input, process);
+	remember_start(process, options);
+	return process;
+}
+
+struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,
+                              struct process_watch *watch)
+{
+	struct process *process = allocate(session, number, options);
+	LIST_INSERT_HEAD(&process->watches, watch, link);
+	const char **environment = environment_create(session->env, options->envp, options->terminal);
+	const struct process_spec spec = {
+		.process = number,
+		.argv = options->argv,
+		.envp = environment,
+		.cwd = options->cwd,
+		.terminal = options->terminal,
+		.wants_stdin = options->wants_stdin,
+		.cols = options->cols,
+		.rows = options->rows,
+	};
+	driver_of(process)->start(session->sandbox, &spec);
+	environment_destroy(environment);
+	return process;
+}
+
+void process_free(struct process *process)
+{
+	assert(LIST_EMPTY(&process->watches));
+	stop_clocks(process);
+	input_close(&process->input);
+	input_finish(&process->input);
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0)
+			source_close(&process->sources[i]);
+	free(process->start_map);
+	free(process);
+}

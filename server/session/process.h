@@ -1,0 +1,125 @@
+/*
+ * process.h: one command of a session, from its start until nothing of it is left to tell.
+ *
+ * A process belongs to its session, which frees it. Its states:
+ *
+ *   STARTING  the driver was asked; it stands in no list yet
+ *   RUNNING   STARTED is in the journal, output flows
+ *   REAPED    its leader's wait status is known; what it had written is being drained
+ *   DONE      EXITED is in the journal; descendants may still hold streams, whose output keeps coming
+ *
+ * EXITED is written when all of this holds: the leader was reaped, its streams are drained, the kernel's counters
+ * are known, and, where the whole tree had to end (a clock, a limit, a kill, on_exit), the tree is empty.
+ */
+#ifndef SANDBAR_PROCESS_H
+#define SANDBAR_PROCESS_H
+
+#include "ending.h"
+#include "input.h"
+
+#include <ev.h>
+#include <sys/queue.h>
+
+struct session;
+struct process;
+
+enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_REAPED, PROCESS_DONE };
+
+/* What a client may ask for; times in milliseconds, 0 = none. Pointers are borrowed during process_start(). */
+struct process_options {
+	const char *const *argv;  /* ended by NULL, at least one */
+	const char *const *envp;  /* entries beside the session's, ended by NULL */
+	const char *cwd;
+	const char *name, *by;    /* by: the principal */
+	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
+	uint16_t cols, rows;
+	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes, grace_ms, disconnect_ms;
+	uint8_t client[CLIENT_ID_BYTES]; /* who started it; for kill_on_disconnect */
+};
+
+/* Somebody who waits for a moment of a process. The watcher owns the struct; it is taken out of the list before
+ * `done`, `not_started` or `empty` is called, and may be freed there. Members may be NULL. */
+struct process_watch {
+	LIST_ENTRY(process_watch) link;
+	void (*started)(struct process_watch *watch, struct process *process);
+	void (*not_started)(struct process_watch *watch, const char *code, const char *message);
+	void (*output)(struct process_watch *watch, enum stream stream, const uint8_t *bytes, size_t length);
+	void (*done)(struct process_watch *watch, struct process *process);
+	void (*empty)(struct process_watch *watch, struct process *process); /* its tree is empty */
+};
+
+/* One output of a process. */
+struct source {
+	struct process *process;
+	ev_io io;
+	enum stream stream;
+	int fd;                /* -1 when it has ended */
+	uint64_t offset;       /* bytes so far */
+	uint64_t drain;        /* once REAPED: bytes that must still be read before EXITED */
+};
+
+struct process {
+	TAILQ_ENTRY(process) link; /* in its session */
+	struct session *session;
+	LIST_HEAD(, process_watch) watches;
+	uint32_t number;
+	enum process_state state;
+	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
+	bool held;             /* a lossless channel is behind: its streams are not read */
+	bool must_empty;       /* EXITED waits until the tree is empty */
+	bool is_empty, usage_known, kill_sent, forgotten;
+	uint32_t usage_asked, usage_answered, usage_needed; /* answers come in order: one asked for before the end is stale */
+	uint16_t cols, rows;
+	uint64_t output_limit, output_total, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
+	uint8_t client[CLIENT_ID_BYTES];
+	struct source sources[PROCESS_STREAMS];
+	size_t source_count;
+	struct input input;
+	struct intervention intervention;
+	struct ending ending;
+	int wait_status;
+	uint64_t started_seq, exited_seq, started_us;
+	ev_timer wall, idle, poll, grace, disconnect; /* poll: asks for usage (cpu clock, emptiness) */
+	uint8_t *start_map;    /* the entries of STARTED's map, encoded, without its head */
+	size_t start_map_length;
+};
+
+TAILQ_HEAD(process_list, process);
+
+/* A process map must stay small: STATE holds one for each of SESSION_PROCESSES + SESSION_DONE_KEPT. */
+enum { PROCESS_START_KEYS = 6, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512 };
+
+/* Ask the driver for a process. WATCH hears `started` or `not_started`. */
+struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,
+                              struct process_watch *watch);
+void process_free(struct process *process); /* closes everything; asserts that nobody watches */
+
+/* End its whole tree for REASON: TERM and, after GRACE_MS, KILL; 0 = KILL at once. The first reason holds. */
+void process_end(struct process *process, enum reason reason, const char *control, uint64_t grace_ms);
+void process_signal(struct process *process, int signo, enum signal_scope scope);
+/* Tell WATCH (`empty`) when nothing of its tree lives. */
+void process_kill(struct process *process, uint64_t grace_ms, struct process_watch *watch);
+bool process_resize(struct process *process, uint16_t cols, uint16_t rows); /* false: it has no terminal any more */
+
+/* The client that started it left, or is there again. */
+void process_client_left(struct process *process);
+void process_client_back(struct process *process);
+
+/* Read its streams again, or stop, as the lossless channels allow. */
+void process_hold(struct process *process, bool held);
+
+/* What the driver tells (from session.c's table of events). */
+void process_started(struct process *process, const struct process_streams *streams);
+void process_start_failed(struct process *process, int exit_code, const char *code, const char *message);
+void process_exited(struct process *process, int wait_status, const struct rusage *usage);
+void process_killed(struct process *process);
+void process_usage(struct process *process, const struct process_usage *usage);
+void process_lost(struct process *process, const char *message);
+
+size_t process_offsets(const struct process *process, struct stream_offset offsets[PROCESS_STREAMS]);
+/* The process map of PROTOCOL.md §4.2, as it was after event AS_OF, with OFFSETS. */
+void process_write(struct writer *writer, const struct process *process, uint64_t as_of,
+                   const struct stream_offset offsets[PROCESS_STREAMS]);
+void process_write_ending(struct writer *writer, const struct process *process);
+
+#endif

@@ -1,0 +1,452 @@
+#include "session.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JOURNAL_NAME "journal"
+static const ev_tstamp end_grace_s = 5.0;    /* until the sandbox is destroyed although processes did not report */
+static const ev_tstamp fetch_grace_s = 30.0; /* until channels that do not fetch the end are closed all the same */
+
+static void make_id(char id[SESSION_ID_LENGTH + 1])
+{
+	static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
+	uint8_t random[SESSION_ID_LENGTH];
+	if (getrandom(random, sizeof random, 0) != sizeof random)
+		abort();
+	for (size_t i = 0; i < SESSION_ID_LENGTH; i++)
+		id[i] = alphabet[random[i] & 31];
+	id[SESSION_ID_LENGTH] = '\0';
+}
+
+static void wake_channels(struct session *session)
+{
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		channel->wake(channel->owner);
+}
+
+struct writer *session_event_begin(struct session *session, enum frame_kind kind, uint32_t fields)
+{
+	struct writer *event = &session->event;
+	writer_reset(event);
+	writer_array(event, 3 + fields);
+	writer_uint(event, kind);
+	writer_uint(event, journal_last_seq(session->journal) + 1);
+	writer_uint(event, journal_now_us(session->journal));
+	return event;
+}
+
+uint64_t session_event_commit(struct session *session)
+{
+	assert(!session->event.failed);
+	journal_append(session->journal, session->event.data, session->event.length);
+	wake_channels(session);
+	return journal_last_seq(session->journal);
+}
+
+size_t session_read_output(struct session *session, const struct journal_source *source, size_t most,
+                           enum journal_read_end *end, const uint8_t **bytes)
+{
+	uint64_t position = journal_tail(session->journal);
+	size_t got = journal_read_output(session->journal, source, most, end);
+	if (got == 0)
+		return 0;
+	size_t length;
+	*bytes = journal_frame(session->journal, position, &length) + OUTPUT_HEADER_BYTES;
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		channel_appended(channel, source->process, got);
+	wake_channels(session);
+	return got;
+}
+
+bool session_must_hold(const struct session *session, const struct process *process)
+{
+	const struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		if (channel_wants_hold(channel, process->number, process->terminal, process->held))
+			return true;
+	return false;
+}
+
+void session_reconsider_holds(struct session *session)
+{
+	struct process *process;
+	TAILQ_FOREACH(process, &session->processes, link)
+		if (process->held && !session_must_hold(session, process))
+			process_hold(process, false);
+}
+
+void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset)
+{
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
+			channel_ack(channel, process, offset);
+}
+
+struct process *session_find_process(struct session *session, uint32_t number)
+{
+	struct process *process;
+	TAILQ_FOREACH_REVERSE(process, &session->processes, process_list, link)
+		if (process->number == number)
+			return process;
+	return NULL;
+}
+
+/* --- making ------------------------------------------------------------------------------------------------- */
+
+static void free_env(char **env)
+{
+	for (char **entry = env; entry && *entry; entry++)
+		free(*entry);
+	free(env);
+}
+
+static void remove_files(const struct session *session)
+{
+	char path[SESSION_ID_LENGTH + sizeof "/" JOURNAL_NAME];
+	snprintf(path, sizeof path, "%s/" JOURNAL_NAME, session->id);
+	unlinkat(session->home->directory, path, 0);
+	unlinkat(session->home->directory, session->id, AT_REMOVEDIR);
+}
+
+static struct journal *make_journal(struct session *session, struct error *err)
+{
+	int home = session->home->directory;
+	if (mkdirat(home, session->id, 0700) < 0)
+		return error_set(err, errno, "make the directory of session `%s`", session->id), NULL;
+	int directory = openat(home, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (directory < 0) {
+		error_set(err, errno, "open the directory of session `%s`", session->id);
+		unlinkat(home, session->id, AT_REMOVEDIR);
+		return NULL;
+	}
+	struct journal *journal = journal_create(directory, JOURNAL_NAME, session->home->ring_bytes, err);
+	close(directory);
+	if (!journal)
+		unlinkat(home, session->id, AT_REMOVEDIR);
+	return journal;
+}
+
+static void on_ttl(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	session_end(timer->data, "ttl", NULL);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events);
+
+static struct session *allocate(struct sessions *home, const struct session_options *options)
+{
+	struct session *session = calloc(1, sizeof *session);
+	if (!session)
+		abort();
+	session->home = home;
+	make_id(session->id);
+	snprintf(session->name, sizeof session->name, "%s", options->name);
+	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
+	session->limits = options->limits;
+	TAILQ_INIT(&session->processes);
+	LIST_INIT(&session->channels);
+	LIST_INIT(&session->watches);
+	writer_init(&session->event, JOURNAL_EVENT);
+	ev_timer_init(&session->ttl, on_ttl, 0., 0.);
+	ev_timer_init(&session->deadline, on_deadline, 0., 0.);
+	session->ttl.data = session->deadline.data = session;
+	return session;
+}
+
+static const struct sandbox_events sandbox_events;
+
+struct session *session_create(struct sessions *sessions, const struct session_options *options,
+                               struct session_watch *watch, enum error_code *code, struct error *err)
+{
+	if (sessions->count >= sessions->most) {
+		*code = CODE_LIMIT;
+		return error_set(err, 0, "this server runs at most %zu sessions at once", sessions->most), NULL;
+	}
+	struct session *session = allocate(sessions, options);
+	session->journal = make_journal(session, err);
+	if (!session->journal) {
+		*code = err->errnum == ENOSPC || err->errnum == EDQUOT ? CODE_NO_SPACE
+		        : err->errnum == EMFILE || err->errnum == ENFILE ? CODE_LIMIT : CODE_INTERNAL;
+		writer_finish(&session->event);
+		free(session);
+		return NULL;
+	}
+	session->env = options->env;
+	LIST_INSERT_HEAD(&sessions->list, session, link);
+	sessions->count++;
+	LIST_INSERT_HEAD(&session->watches, watch, link);
+	uint64_t ttl_ms = options->ttl_ms ? options->ttl_ms : sessions->default_ttl_ms;
+	if (ttl_ms > 0) {
+		ev_timer_set(&session->ttl, (double)ttl_ms / 1e3, 0.);
+		ev_timer_start(sessions->loop, &session->ttl);
+	}
+	struct sandbox_spec spec = {.limits = options->limits, .required_layers = options->required_layers};
+	memcpy(spec.session, session->id, sizeof spec.session);
+	session->sandbox = sessions->driver->create(sessions->driver->context, &spec, &sandbox_events, session);
+	return session;
+}
+
+/* --- ending ------------------------------------------------------------------------------------------------- */
+
+static void session_free(struct session *session)
+{
+	struct sessions *home = session->home;
+	assert(LIST_EMPTY(&session->channels) && LIST_EMPTY(&session->watches));
+	struct process *process;
+	while ((process = TAILQ_FIRST(&session->processes))) {
+		TAILQ_REMOVE(&session->processes, process, link);
+		process_free(process);
+	}
+	ev_timer_stop(home->loop, &session->ttl);
+	ev_timer_stop(home->loop, &session->deadline);
+	if (home->run.session == session)
+		home->run.session = NULL;
+	journal_destroy(session->journal);
+	remove_files(session);
+	writer_finish(&session->event);
+	free_env(session->env);
+	LIST_REMOVE(session, link);
+	home->count--;
+	free(session);
+	if (home->count == 0 && home->on_empty)
+		home->on_empty(home->owner);
+}
+
+void session_channel_gone(struct session *session)
+{
+	if (session->state == SESSION_ENDED && LIST_EMPTY(&session->channels))
+		session_free(session);
+}
+
+static void destroy_sandbox(struct session *session)
+{
+	struct sandbox *sandbox = session->sandbox;
+	if (!sandbox)
+		return;
+	session->sandbox = NULL;
+	ev_timer_stop(session->home->loop, &session->deadline);
+	session->home->driver->destroy(sandbox);
+}
+
+static void close_channels(struct session *session, bool now)
+{
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		channel_close(channel, "session_ended", now);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct session *session = timer->data;
+	if (session->state == SESSION_ENDED)
+		close_channels(session, true);
+	else
+		destroy_sandbox(session);
+}
+
+static void arm_deadline(struct session *session, ev_tstamp seconds)
+{
+	ev_timer_stop(session->home->loop, &session->deadline);
+	ev_timer_set(&session->deadline, seconds, 0.);
+	ev_timer_start(session->home->loop, &session->deadline);
+}
+
+void session_end(struct session *session, const char *reason, struct session_watch *watch)
+{
+	if (watch)
+		LIST_INSERT_HEAD(&session->watches, watch, link);
+	if (session->state >= SESSION_ENDING)
+		return;
+	bool was_creating = session->state == SESSION_CREATING;
+	session->state = SESSION_ENDING;
+	session->end_reason = reason;
+	ev_timer_stop(session->home->loop, &session->ttl);
+	if (was_creating || session->running_count == 0) {
+		destroy_sandbox(session);
+		return;
+	}
+	arm_deadline(session, end_grace_s);
+	struct process *process;
+	TAILQ_FOREACH(process, &session->processes, link)
+		if (process->state != PROCESS_DONE)
+			process_end(process, REASON_KILLED, NULL, 0);
+}
+
+static void forget_oldest_done(struct session *session)
+{
+	size_t done = session->process_count - session->running_count;
+	struct process *process = TAILQ_FIRST(&session->processes);
+	while (process && done > SESSION_DONE_KEPT) {
+		struct process *next = TAILQ_NEXT(process, link);
+		if (process->state == PROCESS_DONE && process->forgotten && LIST_EMPTY(&process->watches)) {
+			TAILQ_REMOVE(&session->processes, process, link);
+			session->process_count--;
+			process_free(process);
+			done--;
+		}
+		process = next;
+	}
+}
+
+void session_process_done(struct session *session, struct process *process)
+{
+	(void)process;
+	session->running_count--;
+	forget_oldest_done(session);
+	if (session->state == SESSION_ENDING && session->running_count == 0)
+		destroy_sandbox(session);
+}
+
+/* Whatever is not DONE yet ends as lost. A process may leave the list on the way. */
+static void lose_processes(struct session *session, const char *message)
+{
+	struct process *process, *next;
+	for (process = TAILQ_FIRST(&session->processes); process; process = next) {
+		next = TAILQ_NEXT(process, link);
+		process_lost(process, message);
+	}
+}
+
+static void on_destroyed(void *owner)
+{
+	struct session *session = owner;
+	lose_processes(session, "the sandbox ended");
+	struct writer *event = session_event_begin(session, FRAME_ENDED, 1);
+	writer_str(event, session->end_reason);
+	session_event_commit(session);
+	session->state = SESSION_ENDED;
+	struct session_watch *watch;
+	while ((watch = LIST_FIRST(&session->watches))) {
+		LIST_REMOVE(watch, link);
+		if (watch->ended)
+			watch->ended(watch);
+		else
+			watch->failed(watch, "session_ended", "the session was ended before it was ready");
+	}
+	if (LIST_EMPTY(&session->channels)) {
+		session_free(session);
+		return;
+	}
+	close_channels(session, false);
+	arm_deadline(session, fetch_grace_s);
+}
+
+/* --- what the driver tells ----------------------------------------------------------------------------------- */
+
+static void on_created(void *owner, const struct layer_report *layers)
+{
+	struct session *session = owner;
+	session->layers = *layers;
+	if (session->state != SESSION_CREATING)
+		return; /* its end was asked for meanwhile */
+	session->state = SESSION_RUNNING;
+	struct session_watch *watch, *next;
+	for (watch = LIST_FIRST(&session->watches); watch; watch = next) {
+		next = LIST_NEXT(watch, link);
+		if (!watch->created)
+			continue;
+		LIST_REMOVE(watch, link);
+		watch->created(watch, session);
+	}
+}
+
+static void on_create_failed(void *owner, const char *code, const char *message)
+{
+	struct session *session = owner;
+	session->sandbox = NULL;
+	session->state = SESSION_ENDED;
+	struct session_watch *watch;
+	while ((watch = LIST_FIRST(&session->watches))) {
+		LIST_REMOVE(watch, link);
+		if (watch->failed)
+			watch->failed(watch, code, message);
+		else
+			watch->ended(watch);
+	}
+	session_channel_gone(session);
+}
+
+static void on_lost(void *owner, const char *message)
+{
+	struct session *session = owner;
+	lose_processes(session, message);
+	if (session->state < SESSION_ENDING)
+		session_end(session, "lost", NULL);
+	else
+		destroy_sandbox(session);
+}
+
+#define TO_PROCESS(name, parameters, call)                               \
+	static void name parameters                                          \
+	{                                                                    \
+		struct process *process = session_find_process(owner, number);   \
+		if (process)                                                     \
+			call;                                                        \
+	}
+TO_PROCESS(on_exited, (void *owner, uint32_t number, int wait_status, const struct rusage *usage),
+           process_exited(process, wait_status, usage))
+TO_PROCESS(on_killed, (void *owner, uint32_t number), process_killed(process))
+TO_PROCESS(on_usage, (void *owner, uint32_t number, const struct process_usage *usage), process_usage(process, usage))
+TO_PROCESS(on_start_failed,
+           (void *owner, uint32_t number, int exit_code, const char *code, const char *message),
+           process_start_failed(process, exit_code, code, message))
+#undef TO_PROCESS
+
+static void on_started(void *owner, uint32_t number, const struct process_streams *streams)
+{
+	struct process *process = session_find_process(owner, number);
+	if (process) {
+		process_started(process, streams);
+		return;
+	}
+	const int fds[] = {streams->stdin_fd, streams->stdout_fd, streams->stderr_fd, streams->tty_fd};
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static const struct sandbox_events sandbox_events = {
+	.created = on_created,
+	.create_failed = on_create_failed,
+	.started = on_started,
+	.start_failed = on_start_failed,
+	.exited = on_exited,
+	.killed = on_killed,
+	.usage = on_usage,
+	.lost = on_lost,
+	.destroyed = on_destroyed,
+};
+
+/* --- processes ----------------------------------------------------------------------------------------------- */
+
+struct process *session_start(struct session *session, const struct process_options *options,
+                              struct process_watch *watch, enum error_code *code, struct error *err)
+{
+	if (session->state != SESSION_RUNNING) {
+		*code = session->state == SESSION_CREATING ? CODE_CONFLICT : CODE_SESSION_ENDED;
+		return error_set(err, 0, "session `%s` is %s", session->id,
+		                 session->state == SESSION_CREATING ? "not ready yet" : "ending"), NULL;
+	}
+	if (session->running_count >= SESSION_PROCESSES) {
+		*code = CODE_LIMIT;
+		return error_set(err, 0, "a session runs at most %d processes started by clients at once", SESSION_PROCESSES),
+		       NULL;
+	}
+	struct process *process = process_start(session, ++session->next_process, options, watch);
+	TAILQ_INSERT_TAIL(&session->processes, process, link);
+	session->process_count++;
+	session->running_count++;
+	return process;
+}

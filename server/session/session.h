@@ -1,0 +1,108 @@
+/*
+ * session.h: one sandbox that lives until it is ended, with its journal, processes and channels; and the registry
+ * of all of them (struct sessions), which the gateway makes once.
+ *
+ * A session is freed by itself after its end, when every channel has fetched the last event.
+ */
+#ifndef SANDBAR_SESSION_H
+#define SANDBAR_SESSION_H
+
+#include "channel.h"
+#include "process.h"
+#include "sandbox/driver.h"
+
+enum session_state { SESSION_CREATING, SESSION_RUNNING, SESSION_ENDING, SESSION_ENDED };
+enum { SESSION_TENANT_BYTES = 64, SESSION_DONE_KEPT = 1000, SESSION_PROCESSES = 512 };
+
+/* Somebody who waits for a session; owned by the waiter, out of the list before it is called. */
+struct session_watch {
+	LIST_ENTRY(session_watch) link;
+	void (*created)(struct session_watch *watch, struct session *session);
+	void (*failed)(struct session_watch *watch, const char *code, const char *message);
+	void (*ended)(struct session_watch *watch);
+};
+
+struct session {
+	LIST_ENTRY(session) link; /* in the registry */
+	struct sessions *home;
+	char id[SESSION_ID_LENGTH + 1];
+	char name[LIMIT_NAME_BYTES + 1];
+	char tenant[SESSION_TENANT_BYTES];
+	enum session_state state;
+	const char *end_reason;
+	struct journal *journal;
+	struct sandbox *sandbox;
+	struct sandbox_limits limits;
+	struct layer_report layers;
+	char **env;                /* "NAME=value", ended by NULL; owned */
+	struct process_list processes;
+	uint32_t next_process, next_participant;
+	size_t process_count, running_count;
+	LIST_HEAD(, channel) channels;
+	LIST_HEAD(, session_watch) watches;
+	ev_timer ttl, deadline;    /* deadline: of ending */
+	struct writer event;       /* scratch for the frame that is being written */
+};
+
+struct sessions {
+	LIST_HEAD(, session) list;
+	size_t count, most;
+	struct ev_loop *loop;
+	const struct driver *driver;
+	int directory;             /* STATE/sessions */
+	uint64_t ring_bytes;
+	uint64_t default_ttl_ms;
+	uint8_t *scratch;          /* CHANNEL_ROOM + a message; shared by all channels */
+	size_t scratch_bytes;
+	struct { /* what stands in the scratch, for the next viewer at the same place */
+		const struct session *session;
+		uint64_t from, to, next_seq;
+		size_t length, most;
+	} run;
+	void (*on_empty)(void *owner); /* the last session is gone; NULL = nobody waits */
+	void *owner;
+};
+
+struct session_options {
+	const char *name, *tenant;
+	char **env;                /* ended by NULL; becomes the session's */
+	struct sandbox_limits limits;
+	uint32_t required_layers;
+	uint64_t ttl_ms;
+};
+
+void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct driver *driver, int directory);
+void sessions_finish(struct sessions *sessions); /* asserts that no session is left */
+struct session *sessions_find(struct sessions *sessions, const char *id, size_t length, const char *tenant);
+void sessions_end_all(struct sessions *sessions, const char *reason);
+/* No connection, or again one, of this client. */
+void sessions_client_left(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES]);
+void sessions_client_back(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES]);
+
+/* NULL on error, with *CODE one of the wire's codes. WATCH hears `created` or `failed`. */
+struct session *session_create(struct sessions *sessions, const struct session_options *options,
+                               struct session_watch *watch, enum error_code *code, struct error *err);
+/* End it for REASON ("ended", "ttl", "stopped", "lost"); WATCH (may be NULL) hears `ended`. */
+void session_end(struct session *session, const char *reason, struct session_watch *watch);
+
+struct process *session_find_process(struct session *session, uint32_t number);
+/* NULL with *CODE when it may not start more. */
+struct process *session_start(struct session *session, const struct process_options *options,
+                              struct process_watch *watch, enum error_code *code, struct error *err);
+
+/* Append an event of KIND: begin, write FIELDS more values into the writer, commit. Returns its seq. */
+struct writer *session_event_begin(struct session *session, enum frame_kind kind, uint32_t fields);
+uint64_t session_event_commit(struct session *session);
+/* Read a source into the journal as OUTPUT and tell the channels; as journal_read_output(). */
+size_t session_read_output(struct session *session, const struct journal_source *source, size_t most,
+                           enum journal_read_end *end, const uint8_t **bytes);
+
+/* A lossless channel has sent, or gone: processes that it held may go on. */
+void session_reconsider_holds(struct session *session);
+bool session_must_hold(const struct session *session, const struct process *process);
+/* Input of this client was written up to OFFSET. */
+void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset);
+void session_process_done(struct session *session, struct process *process);
+void session_channel_gone(struct session *session);
+
+#endif
