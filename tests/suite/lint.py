@@ -52,7 +52,7 @@ def pyflakes():
 
 
 def pycodestyle():
-    return tool([sys.executable, "-m", "pycodestyle", "--max-line-length=120"], files("*.py"))
+    return tool([sys.executable, "-m", "pycodestyle", "--max-line-length=140"], files("*.py"))
 
 
 CHECKS = {

@@ -1,0 +1,154 @@
+"""What a command finds around it, and where its limits are. (Case 19, and the limits of a session.)"""
+
+import os
+import tempfile
+
+import pytest
+from wire import RemoteError
+
+CANARY = "canary-123"
+
+
+@pytest.fixture(scope="module", params=["root", "user"])
+def secretive(request, start_server):
+    """A server in whose environment a secret stands, and that inherited an open file."""
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("a server with root's rights needs root")
+    log = tempfile.TemporaryFile()
+    os.set_inheritable(log.fileno(), True)
+    server = start_server(user=request.param, environment={"SECRET_TOKEN": CANARY})
+    yield server
+    log.close()
+
+
+@pytest.fixture
+def inside(secretive):
+    with secretive.client() as client:
+        session = client.create()
+        yield lambda script, **params: client.run(session, script, **params)
+        client.call("session.end", session=session)
+
+
+def test_the_environment_is_short_and_known(inside):
+    """`env` shows exactly what the docs list, and TERM only in a terminal."""
+    plain = inside("env")["stdout"].decode()
+    names = {line.split("=")[0] for line in plain.splitlines()} - {"PWD", "OLDPWD", "SHLVL", "_"}
+    assert names <= {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ"} and {"PATH", "HOME", "USER", "LOGNAME", "LANG"} <= names
+    terminal = inside("env", terminal={"cols": 80, "rows": 24})["tty"].decode()
+    assert "TERM=" in terminal and "TERM=" not in plain
+
+
+def test_the_servers_secrets_are_nowhere(inside):
+    """The canary is in no environment, command line, memory or file that a command can read."""
+    script = """
+cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -a canary-12[3]
+grep -a canary-12[3] /proc/1/mem /proc/self/mountinfo /etc/* 2>/dev/null
+ls /proc/1/fd /proc/1/root 2>/dev/null
+true
+"""
+    assert inside(script)["stdout"] == b""
+
+
+def test_only_three_descriptors(inside):
+    """A command has 0, 1 and 2, and the one with which `ls` reads the folder."""
+    assert inside("exec ls /proc/self/fd")["stdout"].split() in ([b"0", b"1", b"2", b"3"],)
+
+
+def test_no_path_of_the_host(secretive, inside):
+    """mountinfo tells nothing of the server's folders; the host's homes and the state are not there."""
+    mounts = inside("cat /proc/self/mountinfo")["stdout"].decode()
+    assert str(secretive.state) not in mounts and "sandbar-" not in mounts
+    assert inside(f"ls -d {secretive.state} /root/.ssh /sys/kernel /home/* 2>/dev/null; true")["stdout"] == b""
+    assert inside("touch /usr/x /etc/x /x 2>/dev/null; ls /usr/x /etc/x /x 2>/dev/null; true")["stdout"] == b""
+
+
+def test_one_session_sees_nothing_of_another(secretive):
+    """Two sessions side by side: neither files nor processes nor shared memory of the other."""
+    with secretive.client() as client:
+        one, two = client.create(), client.create()
+        client.run(one, "echo secret > /work/f; echo secret > /tmp/f; echo secret > /dev/shm/f")
+        client.start(one, "sleep", "4321")
+        seen = client.run(two, "ls -A /work /tmp /dev/shm; cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c '[4]321'")["stdout"]
+        assert b"f\n" not in seen and seen.strip().endswith(b"0")
+        names = [client.run(session, "hostname")["stdout"] for session in (one, two)]
+        assert names[0] != names[1]
+        for session in (one, two):
+            client.call("session.end", session=session)
+
+
+def test_no_rights_and_no_network(inside):
+    """No capability, no new privileges, a filter is on, and only a loopback device."""
+    status = inside("grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status")["stdout"].decode()
+    values = dict(line.split(":\t") for line in status.strip().splitlines())
+    assert all(int(values[name], 16) == 0 for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"))
+    assert values["NoNewPrivs"] == "1" and values["Seccomp"] == "2"
+    devices = [line.split(":")[0].strip() for line in inside("cat /proc/net/dev")["stdout"].decode().splitlines()[2:]]
+    assert devices == ["lo"]
+
+
+def limited(client, layer=None, **limits):
+    try:
+        return client.create(limits=limits, require=[layer] if layer else [])
+    except RemoteError as error:
+        assert error.code == "unsupported"
+        pytest.skip(f"this host does not give the layer {layer}")
+
+
+def test_a_full_workspace_is_enospc(client):
+    """64 MiB: dd is told that the disk is full, is not killed, and the session goes on."""
+    session = limited(client, workspace=64 << 20)
+    for place in ("/work", "/tmp"):
+        answer = client.run(session, f"dd if=/dev/zero of={place}/f bs=1M count=1000 2>&1; echo $?; ls -l {place}/f; rm {place}/f")
+        assert b"No space left on device" in answer["stdout"] and b"\n1\n" in answer["stdout"]
+    assert client.run(session, "echo on > /work/f; cat /work/f")["stdout"] == b"on\n"
+    client.call("session.end", session=session)
+
+
+def test_too_many_files_are_enospc(client):
+    """A thousand inodes: the next file is refused with ENOSPC."""
+    session = limited(client, inodes=1000)
+    script = """
+import errno
+try:
+    for n in range(100000): open(f"/work/{n}", "w").close()
+except OSError as e:
+    print(errno.errorcode[e.errno], n < 1000)
+"""
+    answer = client.call("process.run", session=session, argv=["python3", "-c", script])
+    assert answer["stdout"] == b"ENOSPC True\n"
+    client.call("session.end", session=session)
+
+
+def test_too_many_processes_are_eagain(client):
+    """A fork bomb hits the limit; afterwards the session still runs commands, and its neighbour never noticed."""
+    session, neighbour = limited(client, "cgroup-pids", processes=32), client.create()
+    process = client.shell(session, "b() { b | b & }; b; sleep 60")
+    for _ in range(5):
+        assert client.run(neighbour, "echo fine")["stdout"] == b"fine\n"
+    client.call("process.kill", session=session, process=process)
+    assert client.run(session, "echo alive")["stdout"] == b"alive\n"
+    for place in (session, neighbour):
+        client.call("session.end", session=place)
+
+
+def test_memory_ends_its_process_only(client):
+    """One process eats all the memory of its session: it ends as `oom`; the session and its neighbour live on."""
+    session = limited(client, "cgroup-memory", memory=96 << 20)
+    channel = client.attach(session)
+    hog = client.start(session, "sh", "-c", "head -c 800000000 /dev/zero | tail -c 700000000 >/dev/null")
+    ending = channel.wait_exit(hog)
+    assert (ending["reason"], ending["control"]) == ("oom", "memory.max")
+    assert client.run(session, "echo alive")["stdout"] == b"alive\n"
+    client.call("session.end", session=session)
+
+
+def test_open_files_and_file_size(client):
+    """RLIMIT_NOFILE and RLIMIT_FSIZE are what the session was given."""
+    session = limited(client, open_files=40, file_size=1 << 20)
+    assert client.run(session, "ulimit -n; ulimit -f")["stdout"].split() == [b"40", b"2048"]
+    client.call("session.end", session=session)
+
+
+def test_a_forbidden_call_is_an_error_of_the_program(inside):
+    """mount, unshare and ptrace of init fail inside; nothing of it ends the session."""
+    assert b"fine" in inside("mount -t tmpfs x /tmp 2>/dev/null || unshare -r true 2>/dev/null || echo fine")["stdout"]
