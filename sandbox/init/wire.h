@@ -8,6 +8,9 @@
  *
  * SYNC {epoch} is the first request of each gateway. Init answers SYNCED, then, for each process that it still
  * knows, STARTED (with its descriptors again) and EXITED where it has exited. It ignores requests with a lower epoch.
+ * SYNCED with epoch 0, unasked, is the first message of all: init has confined itself (boot.h).
+ *
+ * A process is started with its leaf's descriptors or with INIT_SUBREAPER, never with both or neither.
  */
 #ifndef SANDBAR_INIT_WIRE_H
 #define SANDBAR_INIT_WIRE_H
@@ -19,16 +22,17 @@ enum init_message_type {
 	INIT_SYNC = 1,
 	INIT_START,       /* descriptors: the payload memfd, then the cgroup.procs of the leaf (0..INIT_LEAF_FDS) */
 	INIT_SIGNAL,      /* value = signal number, flags = INIT_SCOPE_TREE or 0 */
-	INIT_KILL_TREE,   /* without cgroups: kill the process's descendants until none is left; then KILLED */
+	INIT_KILL_TREE,   /* kill what is in its leaf, or below its subreaper, until nothing is left; then KILLED */
 	INIT_CLOSE_STDIN,
 	INIT_FORGET,
 	/* answers and events */
-	INIT_SYNCED = 33,
-	INIT_STARTED,     /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end */
+	INIT_SYNCED = 33, /* value = how many STARTED follow that repeat an earlier one */
+	INIT_STARTED,     /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end
+	                   * (again after a SYNC, unless it was closed: then the flag is off) */
 	INIT_START_FAILED,/* value = errno, phase = what was tried */
-	INIT_EXITED,      /* value = wait status, usage */
+	INIT_EXITED,      /* value = wait status, usage; flags = INIT_LOST or 0 */
 	INIT_KILLED,
-	INIT_REFUSED,     /* value = the request's type; errno in flags */
+	INIT_REFUSED,     /* value = the request's type; errno in flags: see request.h. Also the answer to a START refused */
 };
 
 enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };
@@ -40,6 +44,8 @@ enum {
 	INIT_SUBREAPER = 1u << 2,   /* no cgroups: the process gets a parent of its own that adopts its orphans */
 	/* flag of SIGNAL */
 	INIT_SCOPE_TREE = 1u << 8,
+	/* flag of EXITED */
+	INIT_LOST = 1u << 9,        /* its subreaper was killed: how it ended is not known (value then is SIGKILL) */
 };
 
 /* phase of START_FAILED: what failed. The gateway makes the text. */
@@ -61,7 +67,7 @@ struct init_message {
 	uint64_t max_rss;            /* EXITED: bytes */
 };
 
-_Static_assert(sizeof(struct init_message) == 72, "the form of a message is fixed");
+_Static_assert(sizeof(struct init_message) == 64, "the form of a message is fixed");
 
 enum {
 	INIT_PAYLOAD_BYTES = 8 * 1024 * 1024, /* most bytes of a payload memfd; it is sealed against change */

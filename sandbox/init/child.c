@@ -1,0 +1,171 @@
+#include "child.h"
+
+#include "confine.h"
+#include "execute.h"
+#include "tree.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OUTCOME = 3, STACK_BYTES = 8 * 1024 * 1024, MEMLOCK_BYTES = 64 * 1024, MSGQUEUE_BYTES = 800 * 1024 };
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t wrote = write(fd, text, strlen(text));
+	int errnum = errno;
+	close(fd);
+	errno = errnum;
+	return wrote < 0 ? -1 : 0;
+}
+
+/* First of all: from here on the leaf's limits, its freezing and its killing hold. The descriptors were opened by the
+ * keeper, whose right to move a process the kernel checks. */
+static int join_leaf(const struct child_plan *plan)
+{
+	for (size_t i = 0; i < plan->leaf_count; i++)
+		if (write(plan->leaf_fds[i], "0", 1) < 0)
+			return -1;
+	return 0;
+}
+
+static int note_itself(const struct child_plan *plan)
+{
+	plan->note->leader = getpid();
+	if (plan->leaf_count > 0)
+		plan->note->cgroup = tree_cgroup_key(plan->note->leader);
+	return 0;
+}
+
+/* 0-2 are /dev/null here; the sources are above them. After this no end of another process's stream is held. */
+static int take_streams(const struct child_plan *plan)
+{
+	for (int i = 0; i < 3; i++)
+		if (plan->stdio->fds[i] >= 0 && dup2(plan->stdio->fds[i], i) < 0)
+			return -1;
+	if (plan->outcome_fd != OUTCOME && dup3(plan->outcome_fd, OUTCOME, O_CLOEXEC) < 0)
+		return -1;
+	return (int)syscall(SYS_close_range, OUTCOME + 1, UINT_MAX, 0);
+}
+
+static int lead_session(const struct child_plan *plan)
+{
+	if (setsid() < 0)
+		return -1;
+	return plan->has_terminal ? ioctl(STDIN_FILENO, TIOCSCTTY, 0) : 0;
+}
+
+static int unblock_signals(const struct child_plan *plan)
+{
+	(void)plan;
+	sigset_t none;
+	sigemptyset(&none);
+	return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int become_victim(const struct child_plan *plan)
+{
+	return plan->settings->resets_oom ? write_file("/proc/self/oom_score_adj", "0") : 0;
+}
+
+/* The soft limit is SOFT, the hard one HARD, each as far as the hard limit that there is allows. */
+static int lower_limit(int resource, rlim_t soft, rlim_t hard)
+{
+	struct rlimit limit;
+	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+		return -1;
+	limit.rlim_max = hard < limit.rlim_max ? hard : limit.rlim_max;
+	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+static int set_limits(const struct child_plan *plan)
+{
+	const rlim_t files = plan->settings->open_files ? plan->settings->open_files : RLIM_INFINITY;
+	const rlim_t file_size = plan->settings->file_size ? plan->settings->file_size : RLIM_INFINITY;
+	const struct {
+		int resource;
+		rlim_t soft, hard;
+	} rows[] = {
+		{ RLIMIT_NOFILE, files, files },
+		{ RLIMIT_FSIZE, file_size, file_size },
+		{ RLIMIT_CORE, 0, 0 },
+		{ RLIMIT_MEMLOCK, MEMLOCK_BYTES, MEMLOCK_BYTES },
+		{ RLIMIT_MSGQUEUE, MSGQUEUE_BYTES, MSGQUEUE_BYTES },
+		{ RLIMIT_RTPRIO, 0, 0 },
+		{ RLIMIT_NICE, 0, 0 },
+		{ RLIMIT_STACK, STACK_BYTES, RLIM_INFINITY },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (lower_limit(rows[i].resource, rows[i].soft, rows[i].hard) < 0)
+			return -1;
+	return 0;
+}
+
+/* Supplementary groups, the bounding set and no_new_privs were settled when init booted. */
+static int become_user(const struct child_plan *plan)
+{
+	const struct settings *settings = plan->settings;
+	if (setresgid(settings->gid, settings->gid, settings->gid) < 0 ||
+	    setresuid(settings->uid, settings->uid, settings->uid) < 0)
+		return -1;
+	return confine_capabilities(0);
+}
+
+/* As the user, who need not be able to reach what uid 0 could; nothing is open through which /proc could lead out. */
+static int enter_directory(const struct child_plan *plan)
+{
+	return chdir(plan->payload->cwd);
+}
+
+static int load_filter(const struct child_plan *plan)
+{
+	return confine_filter(&plan->settings->user_filter);
+}
+
+static int execute_it(const struct child_plan *plan)
+{
+	char **argv, **envp;
+	if (payload_vectors(plan->payload, &argv, &envp) < 0)
+		return -1;
+	return execute(argv, envp);
+}
+
+static const struct {
+	enum init_phase phase;
+	int (*take)(const struct child_plan *plan);
+} steps[] = {
+	{ INIT_PHASE_CGROUP, join_leaf },
+	{ INIT_PHASE_CGROUP, note_itself },
+	{ INIT_PHASE_STREAMS, take_streams },
+	{ INIT_PHASE_TERMINAL, lead_session },
+	{ INIT_PHASE_CONFINE, unblock_signals },
+	{ INIT_PHASE_CONFINE, become_victim },
+	{ INIT_PHASE_CONFINE, set_limits },
+	{ INIT_PHASE_CONFINE, become_user },
+	{ INIT_PHASE_CWD, enter_directory },
+	{ INIT_PHASE_CONFINE, load_filter },
+	{ INIT_PHASE_EXEC, execute_it },
+};
+
+_Noreturn void child_run(const struct child_plan *plan)
+{
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		if (steps[i].take(plan) < 0) {
+			plan->note->errnum = errno;
+			plan->note->phase = steps[i].phase;
+			break;
+		}
+	}
+	_exit(127);
+}
