@@ -12,11 +12,12 @@
 #include <stddef.h>
 
 struct check_report {
-	enum error_code code;  /* ERROR_CODE_NONE, or CODE_MALFORMED, TOO_DEEP, TOO_MANY, BAD_UTF8, BAD_TYPE, DUPLICATE_KEY, ... */
-	size_t at;             /* offset of the byte where the fault was seen */
-	const char *what;      /* static text: what was wrong and what is allowed */
-	size_t values;         /* top-level values that are whole and good, before the fault */
-	bool has_request_id;   /* the frame at fault begins [0, id, ... on channel 0: its error can be a response */
+	enum error_code
+		code;  /* ERROR_CODE_NONE, or CODE_MALFORMED, TOO_DEEP, TOO_MANY, BAD_UTF8, BAD_TYPE, DUPLICATE_KEY, ... */
+	size_t at; /* offset of the byte where the fault was seen */
+	const char *what;    /* static text: what was wrong and what is allowed */
+	size_t values;       /* top-level values that are whole and good, before the fault */
+	bool has_request_id; /* the frame at fault begins [0, id, ... on channel 0: its error can be a response */
 	uint32_t request_id;
 };
 

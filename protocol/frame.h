@@ -36,7 +36,7 @@ struct rpc {
 	enum rpc_type type;
 	uint32_t id;
 	struct view method;
-	struct reader params;    /* over the params map: reader_map() first; an empty reader stands for the empty map */
+	struct reader params;        /* over the params map: reader_map() first; an empty reader stands for the empty map */
 	struct reader error, result; /* RESPONSE: over the value */
 };
 

@@ -18,7 +18,18 @@ struct view { /* borrowed bytes */
 	uint32_t length;
 };
 
-enum value_type { VALUE_END, VALUE_NIL, VALUE_BOOL, VALUE_UINT, VALUE_NEGATIVE, VALUE_FLOAT, VALUE_STR, VALUE_BIN, VALUE_ARRAY, VALUE_MAP };
+enum value_type {
+	VALUE_END,
+	VALUE_NIL,
+	VALUE_BOOL,
+	VALUE_UINT,
+	VALUE_NEGATIVE,
+	VALUE_FLOAT,
+	VALUE_STR,
+	VALUE_BIN,
+	VALUE_ARRAY,
+	VALUE_MAP
+};
 
 struct reader reader_over(const void *data, size_t length);
 enum value_type reader_type(const struct reader *reader); /* of the next value; VALUE_END when there is none */

@@ -15,22 +15,22 @@ static const struct kind_row KINDS[KIND_COUNT] = {
 };
 
 static const char *const ERROR_CODES[ERROR_CODE_COUNT] = {
-#define ERROR_CODE(name, code, summary) [CODE_##name] = code,
+#define ERROR_CODE(name, code, summary) [CODE_##name] = (code),
 #include "table.def"
 };
 
 static const char *const REASONS[REASON_COUNT] = {
-#define REASON(name, reason, summary) [REASON_##name] = reason,
+#define REASON(name, reason, summary) [REASON_##name] = (reason),
 #include "table.def"
 };
 
 static const char *const STREAMS[] = {
-#define STREAM(name, number, text) [number] = text,
+#define STREAM(name, number, text) [number] = (text),
 #include "table.def"
 };
 
 static const char *const ROLES[] = {
-#define ROLE(name, rank, text) [rank] = text,
+#define ROLE(name, rank, text) [rank] = (text),
 #include "table.def"
 };
 

@@ -55,13 +55,13 @@ enum wire_limit {
 #define WIRE_INTEGER_MAX ((UINT64_C(1) << 53) - 1)
 enum { WIRE_VERSION = 1, CLIENT_ID_BYTES = 16 };
 
-const char *frame_kind_name(unsigned kind);                 /* "OUTPUT", or NULL */
+const char *frame_kind_name(unsigned kind); /* "OUTPUT", or NULL */
 bool frame_kind_direction(unsigned kind, enum frame_direction *direction);
-const char *error_code_name(enum error_code code);          /* "not_found" */
-enum error_code error_code_find(const char *name);          /* ERROR_CODE_NONE if there is none */
-const char *reason_name(enum reason reason);                /* "exited" */
-const char *stream_name(unsigned stream);                   /* "stdout", or NULL */
-const char *role_name(enum role role);                      /* "viewer", or NULL */
-enum role role_find(const char *name, uint32_t length);     /* ROLE_NONE if there is none */
+const char *error_code_name(enum error_code code);      /* "not_found" */
+enum error_code error_code_find(const char *name);      /* ERROR_CODE_NONE if there is none */
+const char *reason_name(enum reason reason);            /* "exited" */
+const char *stream_name(unsigned stream);               /* "stdout", or NULL */
+const char *role_name(enum role role);                  /* "viewer", or NULL */
+enum role role_find(const char *name, uint32_t length); /* ROLE_NONE if there is none */
 
 #endif

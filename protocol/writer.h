@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct writer {
-	uint8_t *data;   /* the writer's; valid until the next write or finish */
+	uint8_t *data; /* the writer's; valid until the next write or finish */
 	size_t length, capacity, bound;
 	bool failed;
 };
@@ -20,13 +20,14 @@ struct writer {
 void writer_init(struct writer *writer, size_t bound); /* bound: most bytes that it will hold */
 void writer_finish(struct writer *writer);             /* frees the buffer */
 void writer_reset(struct writer *writer);              /* empty again; keeps the buffer */
-uint8_t *writer_steal(struct writer *writer, size_t *length); /* the bytes become the caller's (free); the writer is empty */
+uint8_t *writer_steal(struct writer *writer,
+                      size_t *length); /* the bytes become the caller's (free); the writer is empty */
 
 void writer_nil(struct writer *writer);
 void writer_bool(struct writer *writer, bool value);
 void writer_uint(struct writer *writer, uint64_t value);
 void writer_int(struct writer *writer, int64_t value);
-void writer_str(struct writer *writer, const char *text);  /* NULL is written as nil */
+void writer_str(struct writer *writer, const char *text); /* NULL is written as nil */
 void writer_strn(struct writer *writer, const char *text, size_t length);
 void writer_bin(struct writer *writer, const void *bytes, size_t length);
 void writer_array(struct writer *writer, uint32_t count);
