@@ -1,0 +1,45 @@
+/*
+ * A cold sandbox, bare: bubblewrap with the namespaces of a session and the host's /usr, up to the first byte that a
+ * command in it writes. Its end is waited for, but not measured.
+ */
+#include "measure.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static uint64_t first_byte_once(void)
+{
+	char *argv[] = {"bwrap",   "--unshare-all", "--ro-bind",     "/usr",      "/usr",   "--symlink",
+	                "usr/lib", "/lib",          "--symlink",     "usr/lib64", "/lib64", "--symlink",
+	                "usr/bin", "/bin",          "/usr/bin/echo", "x",         NULL};
+	int ends[2];
+	char byte, rest[16];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		die("pipe2");
+	uint64_t begin = now_ns();
+	pid_t pid = start(argv, ends[1], 0);
+	close(ends[1]);
+	ssize_t got = read(ends[0], &byte, 1);
+	uint64_t taken = now_ns() - begin;
+	while (read(ends[0], rest, sizeof rest) > 0)
+		;
+	close(ends[0]);
+	wait_for(pid);
+	if (got != 1)
+		die("the first byte of bwrap");
+	return taken;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t runs = 100;
+	const struct option_row options[] = {{"--runs", &runs, "how often"}, {NULL, NULL, NULL}};
+	struct samples samples;
+	options_read(argc, argv, options);
+	samples_init(&samples, runs);
+	for (uint64_t i = 0; i < runs; i++)
+		samples_add(&samples, first_byte_once());
+	samples_print(&samples, "bwrap");
+	samples_finish(&samples);
+	return 0;
+}
