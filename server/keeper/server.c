@@ -1,0 +1,208 @@
+#include "server.h"
+#include "keeper.h"
+#include "program.h"
+#include "server/base/log.h"
+#include "state.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct server {
+	const struct options *options;
+	struct state state;
+	pid_t holder;           /* of the state directory, where it is another server's */
+	bool has_state;
+	int init;               /* the init program */
+	struct gateway_launch launch;
+	struct sandbox_host *host;
+	struct keeper *keeper;
+};
+
+static int open_state(struct server *server, struct error *err)
+{
+	char standard[PATH_MAX];
+	const char *path = server->options->state;
+	if (!path && state_standard_path(standard, err) < 0)
+		return -1;
+	if (state_open(&server->state, path ? path : standard, &server->holder, err) < 0)
+		return -1;
+	server->has_state = true;
+	state_remove_address(&server->state); /* of a server that was killed */
+	return 0;
+}
+
+/* As many descriptors as the hard limit allows: each sandbox takes some here, each connection one in the gateway. */
+static int raise_descriptors(struct server *server, struct error *err)
+{
+	(void)server;
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return error_set(err, errno, "getrlimit");
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return error_set(err, errno, "setrlimit");
+	return 0;
+}
+
+static int find_identity(struct server *server, struct error *err)
+{
+	return identity_find(&server->launch.identity, server->options->user, err);
+}
+
+static int open_programs(struct server *server, struct error *err)
+{
+	server->init = program_open("sandbar-init", err);
+	server->launch.program = program_open("sandbard-gateway", err);
+	return server->init < 0 || server->launch.program < 0 ? -1 : 0;
+}
+
+static int make_keys(struct server *server, struct error *err)
+{
+	if (!state_has_key(&server->state)) {
+		char *argv[] = {(char *)(uintptr_t) "sandbar-keys", server->state.path, NULL};
+		int program = program_open(argv[0], err);
+		if (program < 0)
+			return -1;
+		int result = program_run(program, argv, err);
+		close(program);
+		if (result < 0)
+			return -1;
+	}
+	server->launch.key = state_open_key(&server->state, err);
+	return server->launch.key < 0 ? -1 : 0;
+}
+
+static int open_sessions(struct server *server, struct error *err)
+{
+	const struct identity *identity = &server->launch.identity;
+	server->launch.sessions = state_open_sessions(&server->state, identity->uid, identity->gid, err);
+	return server->launch.sessions < 0 ? -1 : 0;
+}
+
+static int open_listeners(struct server *server, struct error *err)
+{
+	struct gateway_config *config = &server->launch.config;
+	for (size_t i = 0; i < server->options->listen.count; i++) {
+		struct listen_address address = server->options->listen.address[i];
+		int fd = listener_open(&address, err);
+		if (fd < 0)
+			return -1;
+		listen_address_format(&address, config->listen[i], sizeof config->listen[i]);
+		server->launch.listeners[config->listeners++] = fd;
+	}
+	return 0;
+}
+
+static int create_host(struct server *server, struct error *err)
+{
+	char name[32];
+	char staging[PATH_MAX];
+	state_name(&server->state, name);
+	if (state_make_root(&server->state, staging, err) < 0)
+		return -1;
+	struct sandbox_host_options options = {.init_fd = server->init, .cgroup_name = name, .staging = staging};
+	server->host = sandbox_host_create(&options, err);
+	if (!server->host)
+		return error_prefix(err, "no sandbox can be made here (see sandbard --doctor)");
+	int swept = sandbox_host_sweep(server->host, err);
+	if (swept > 0)
+		log_write(LOG_WARN, NULL, "an earlier run left cgroups, which were removed", LOG_FIELDS(log_number("count", swept)));
+	return swept < 0 ? -1 : 0;
+}
+
+/* Only now: while the host was prepared, this process had to write its own id maps, and an undumpable one may not. */
+static int become_undumpable(struct server *server, struct error *err)
+{
+	(void)server;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return error_set(err, errno, "PR_SET_DUMPABLE");
+	return 0;
+}
+
+static int create_keeper(struct server *server, struct error *err)
+{
+	server->keeper = keeper_create(server->host, (uint32_t)server->options->max_sessions, err);
+	return server->keeper ? 0 : -1;
+}
+
+static int fill_config(struct server *server, struct error *err)
+{
+	(void)err;
+	const struct options *options = server->options;
+	struct gateway_config *config = &server->launch.config;
+	config->size = sizeof *config;
+	config->log_format = options->log_format;
+	config->log_level = options->log_level;
+	config->max_sessions = (uint32_t)options->max_sessions;
+	config->max_connections = (uint32_t)options->max_connections;
+	config->ring_bytes = options->ring_bytes;
+	config->ttl_ms = (uint32_t)options->ttl_ms;
+	config->layers = *sandbox_host_layers(server->host);
+	for (size_t i = 0; i < options->origins.count; i++)
+		snprintf(config->origin[config->origins++], GATEWAY_TEXT_BYTES, "%s", options->origins.origin[i]);
+	return 0;
+}
+
+static int block_signals(struct server *server, struct error *err)
+{
+	(void)server;
+	return supervisor_block_signals(err);
+}
+
+static int (*const steps[])(struct server *, struct error *) = {
+    open_state,     raise_descriptors, find_identity,     open_programs, make_keys,   open_sessions,
+    open_listeners, create_host,       become_undumpable, create_keeper, fill_config, block_signals,
+};
+
+/* The address file first: who reads our line may look at it. */
+static void serving(void *owner, bool first)
+{
+	struct server *server = owner;
+	const struct gateway_config *config = &server->launch.config;
+	struct error err;
+	if (state_write_address(&server->state, config->listen[0], &err) < 0)
+		log_write(LOG_ERROR, NULL, "the address is not written", LOG_FIELDS(log_text("error", err.message)));
+	for (uint32_t i = 0; first && i < config->listeners; i++)
+		printf("sandbard: listening on http://%s\n", config->listen[i]);
+	fflush(stdout);
+	log_write(LOG_INFO, NULL, "serving",
+	          LOG_FIELDS(log_text("address", config->listen[0]), log_number("epoch", (int64_t)config->epoch)));
+}
+
+static void finish(struct server *server)
+{
+	if (server->has_state)
+		state_remove_address(&server->state);
+	if (server->keeper && keeper_boxes(server->keeper) > 0)
+		return; /* what outlived its kill still hangs on the host, which ends with this process */
+	keeper_destroy(server->keeper);
+	sandbox_host_destroy(server->host);
+	for (uint32_t i = 0; i < server->launch.config.listeners; i++)
+		close(server->launch.listeners[i]);
+	if (server->has_state)
+		state_close(&server->state);
+}
+
+int server_run(const struct options *options)
+{
+	static const struct supervisor_events events = {.serving = serving};
+	struct server server = {.options = options, .init = -1, .launch = {.program = -1, .sessions = -1, .key = -1}};
+	struct error err;
+	int code = EXIT_STOPPED;
+	log_init("sandbard", options->log_format == LOG_JSON, (enum log_severity)options->log_level);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_STOPPED; i++)
+		if (steps[i](&server, &err) < 0)
+			code = server.holder ? EXIT_IN_USE : EXIT_CANNOT;
+	if (code == EXIT_STOPPED)
+		code = supervisor_run(server.keeper, &server.launch, &events, &server);
+	else
+		fprintf(stderr, "sandbard: %s\n", err.message);
+	finish(&server);
+	return code;
+}

@@ -1,0 +1,292 @@
+#include "supervisor.h"
+#include "options.h"
+#include "retry.h"
+#include "server/base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define READY_NS (10 * SECOND)       /* a gateway that is not ready by then is broken */
+#define CLEAR_NS (10 * SECOND)       /* sandboxes of a dead gateway; then the next one starts beside what is left */
+#define STOP_NS (8 * SECOND)         /* for the gateway to end its sessions; with KILL_NS: 10 s in all */
+#define KILL_NS (2 * SECOND)         /* for the kernel to end what was killed */
+#define HANG_UP_NS SECOND            /* for a gateway that closed its conversation to end: mostly it is just dying */
+#define CRASH_WINDOW_NS (10 * SECOND)
+
+enum { CRASHES = 3 };
+
+enum state {
+	STARTING, /* the gateway is not ready yet */
+	SERVING,
+	CLEARING, /* it died: its sandboxes end, then the next one starts */
+	STOPPING, /* it was asked to end its sessions and to leave */
+	KILLING,  /* everything was killed */
+	STOPPED,
+	STATES
+};
+
+enum event {
+	EVENT_READY,        /* the gateway says that it serves */
+	EVENT_HANG_UP,      /* it closed its conversation */
+	EVENT_GATEWAY_GONE, /* its process has ended */
+	EVENT_CLEAR,        /* neither a gateway nor a sandbox is left */
+	EVENT_STOP,         /* SIGTERM, SIGINT, SIGHUP */
+	EVENT_DEADLINE,
+	EVENTS
+};
+
+struct supervisor {
+	struct keeper *keeper;
+	struct gateway_launch *launch;
+	const struct supervisor_events *events;
+	void *owner;
+	struct gateway gateway;
+	enum state state;
+	uint64_t deadline;          /* monotonic_ns(); UINT64_MAX = none */
+	uint64_t crashes[CRASHES];  /* when the last ones were, as a ring */
+	unsigned crash_count;
+	int signals;
+	int exit_code;
+	bool announced, hung_up;
+};
+
+typedef enum state action(struct supervisor *supervisor);
+
+static void set_deadline(struct supervisor *supervisor, uint64_t wait_ns)
+{
+	supervisor->deadline = monotonic_ns() + wait_ns;
+}
+
+/* Kill all, with exit code CODE when nothing is left. */
+static enum state kill_all(struct supervisor *supervisor, int code)
+{
+	supervisor->exit_code = code;
+	gateway_signal(&supervisor->gateway, SIGKILL);
+	keeper_detach(supervisor->keeper);
+	set_deadline(supervisor, KILL_NS);
+	return KILLING;
+}
+
+static enum state start(struct supervisor *supervisor)
+{
+	struct error err;
+	int socket;
+	supervisor->hung_up = false;
+	set_deadline(supervisor, READY_NS);
+	if (gateway_start(&supervisor->gateway, supervisor->launch, &socket, &err) == 0) {
+		if (keeper_attach(supervisor->keeper, socket, supervisor->launch->config.epoch, &err) == 0)
+			return STARTING;
+		close(socket);
+	}
+	log_write(LOG_ERROR, NULL, "no gateway can be started", LOG_FIELDS(log_text("error", err.message)));
+	return kill_all(supervisor, EXIT_GATEWAY);
+}
+
+static enum state announce(struct supervisor *supervisor)
+{
+	supervisor->deadline = UINT64_MAX;
+	supervisor->events->serving(supervisor->owner, !supervisor->announced);
+	supervisor->announced = true;
+	return SERVING;
+}
+
+static enum state await_end(struct supervisor *supervisor)
+{
+	set_deadline(supervisor, HANG_UP_NS);
+	return supervisor->state;
+}
+
+static enum state kill_gateway(struct supervisor *supervisor)
+{
+	log_write(LOG_ERROR, NULL, "the gateway does not talk to the keeper, and is killed", NULL);
+	gateway_signal(&supervisor->gateway, SIGKILL);
+	supervisor->deadline = UINT64_MAX;
+	return supervisor->state;
+}
+
+/* True if this is the last of CRASHES within CRASH_WINDOW_NS. */
+static bool note_crash(struct supervisor *supervisor)
+{
+	uint64_t now = monotonic_ns();
+	uint64_t *slot = &supervisor->crashes[supervisor->crash_count++ % CRASHES];
+	*slot = now;
+	uint64_t oldest = supervisor->crashes[supervisor->crash_count % CRASHES];
+	return supervisor->crash_count >= CRASHES && now - oldest < CRASH_WINDOW_NS;
+}
+
+static enum state clear(struct supervisor *supervisor)
+{
+	if (note_crash(supervisor)) {
+		log_write(LOG_ERROR, NULL, "the gateway died again and again: giving up",
+		          LOG_FIELDS(log_number("times", CRASHES), log_number("seconds", CRASH_WINDOW_NS / SECOND)));
+		return kill_all(supervisor, EXIT_GATEWAY);
+	}
+	log_write(LOG_WARN, NULL, "the sandboxes of the dead gateway end, then a new one starts",
+	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
+	keeper_detach(supervisor->keeper);
+	set_deadline(supervisor, CLEAR_NS);
+	return CLEARING;
+}
+
+static enum state start_beside(struct supervisor *supervisor)
+{
+	log_write(LOG_ERROR, NULL, "sandboxes of the dead gateway are not gone yet",
+	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
+	return start(supervisor);
+}
+
+static enum state stop(struct supervisor *supervisor)
+{
+	log_write(LOG_INFO, NULL, "stopping",
+	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
+	gateway_signal(&supervisor->gateway, SIGTERM);
+	set_deadline(supervisor, STOP_NS);
+	return STOPPING;
+}
+
+static enum state kill_for_stop(struct supervisor *supervisor)
+{
+	return kill_all(supervisor, EXIT_STOPPED);
+}
+
+static enum state finish(struct supervisor *supervisor)
+{
+	supervisor->deadline = UINT64_MAX;
+	return STOPPED;
+}
+
+static enum state finish_late(struct supervisor *supervisor)
+{
+	log_write(LOG_ERROR, NULL, "not everything that was killed is gone: the next start sweeps it",
+	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
+	return finish(supervisor);
+}
+
+/* What is not in the table changes nothing. A second signal while stopping does not wait for the gateway. */
+static action *const actions[STATES][EVENTS] = {
+    [STARTING] = {[EVENT_READY] = announce,
+                  [EVENT_HANG_UP] = await_end,
+                  [EVENT_GATEWAY_GONE] = clear,
+                  [EVENT_STOP] = stop,
+                  [EVENT_DEADLINE] = kill_gateway},
+    [SERVING] = {[EVENT_HANG_UP] = await_end,
+                 [EVENT_GATEWAY_GONE] = clear,
+                 [EVENT_STOP] = stop,
+                 [EVENT_DEADLINE] = kill_gateway},
+    [CLEARING] = {[EVENT_CLEAR] = start, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = start_beside},
+    [STOPPING] = {[EVENT_GATEWAY_GONE] = kill_for_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
+    [KILLING] = {[EVENT_CLEAR] = finish, [EVENT_DEADLINE] = finish_late},
+};
+
+static void handle(struct supervisor *supervisor, enum event event)
+{
+	action *act = actions[supervisor->state][event];
+	if (act)
+		supervisor->state = act(supervisor);
+}
+
+static void take_signals(struct supervisor *supervisor)
+{
+	struct signalfd_siginfo info;
+	while (read(supervisor->signals, &info, sizeof info) == (ssize_t)sizeof info)
+		handle(supervisor, EVENT_STOP);
+}
+
+static void take_gateway_end(struct supervisor *supervisor)
+{
+	int status = supervisor->gateway.pidfd < 0 ? -1 : gateway_reap(&supervisor->gateway);
+	if (status < 0)
+		return;
+	bool asked = supervisor->state == STOPPING || supervisor->state == KILLING;
+	log_write(asked ? LOG_INFO : LOG_ERROR, NULL, asked ? "the gateway has left" : "the gateway died",
+	          LOG_FIELDS(log_number(WIFSIGNALED(status) ? "signal" : "exit_code",
+	                                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status))));
+	handle(supervisor, EVENT_GATEWAY_GONE);
+}
+
+static void take_conversation(struct supervisor *supervisor)
+{
+	keeper_run(supervisor->keeper);
+	if (supervisor->state == STARTING && keeper_is_ready(supervisor->keeper))
+		handle(supervisor, EVENT_READY);
+	if (supervisor->gateway.pidfd >= 0 && !supervisor->hung_up && !keeper_is_attached(supervisor->keeper)) {
+		supervisor->hung_up = true;
+		handle(supervisor, EVENT_HANG_UP);
+	}
+}
+
+/* Sleep until something happens or is due. */
+static void wait_for_events(const struct supervisor *supervisor)
+{
+	uint64_t now = monotonic_ns();
+	uint64_t due = keeper_deadline(supervisor->keeper);
+	due = due < supervisor->deadline ? due : supervisor->deadline;
+	uint64_t wait = due > now ? due - now : 0;
+	struct timespec timeout = {.tv_sec = (time_t)(wait / SECOND), .tv_nsec = (long)(wait % SECOND)};
+	struct pollfd fds[] = {
+	    {.fd = supervisor->signals, .events = POLLIN},
+	    {.fd = keeper_fd(supervisor->keeper), .events = POLLIN},
+	    {.fd = supervisor->gateway.pidfd, .events = POLLIN},
+	};
+	ppoll(fds, sizeof fds / sizeof fds[0], due == UINT64_MAX ? NULL : &timeout, NULL);
+}
+
+static void turn(struct supervisor *supervisor)
+{
+	wait_for_events(supervisor);
+	take_gateway_end(supervisor);
+	take_conversation(supervisor);
+	take_signals(supervisor);
+	if (supervisor->gateway.pidfd < 0 && keeper_boxes(supervisor->keeper) == 0)
+		handle(supervisor, EVENT_CLEAR);
+	if (supervisor->deadline <= monotonic_ns()) {
+		supervisor->deadline = UINT64_MAX;
+		handle(supervisor, EVENT_DEADLINE);
+	}
+}
+
+static void stop_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+}
+
+int supervisor_block_signals(struct error *err)
+{
+	sigset_t set;
+	stop_signals(&set);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return error_set(err, errno, "block signals");
+	return 0;
+}
+
+int supervisor_run(struct keeper *keeper, struct gateway_launch *launch, const struct supervisor_events *events,
+                   void *owner)
+{
+	sigset_t set;
+	stop_signals(&set);
+	struct supervisor supervisor = {
+	    .keeper = keeper, .launch = launch, .events = events, .owner = owner, .gateway = {.pidfd = -1}};
+	supervisor.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (supervisor.signals < 0) {
+		log_write(LOG_ERROR, NULL, "signalfd", LOG_FIELDS(log_text("error", strerror(errno))));
+		return EXIT_CANNOT;
+	}
+	supervisor.state = start(&supervisor);
+	while (supervisor.state != STOPPED)
+		turn(&supervisor);
+	close(supervisor.signals);
+	return supervisor.exit_code;
+}

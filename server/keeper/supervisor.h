@@ -1,0 +1,24 @@
+/*
+ * supervisor.h: the life of the server while it runs: a gateway is started, announced, started again when it dies,
+ * and everything is ended when a signal asks for it. A table of states and events; the loop only makes events.
+ */
+#ifndef SANDBAR_SUPERVISOR_H
+#define SANDBAR_SUPERVISOR_H
+
+#include "gateway.h"
+#include "keeper.h"
+
+struct supervisor_events {
+	/* A gateway serves; FIRST is false for one that follows a dead one. */
+	void (*serving)(void *owner, bool first);
+};
+
+/* Block the signals that the supervisor takes, before anything is started that could miss them. */
+int supervisor_block_signals(struct error *err);
+
+/* Run until the server is stopped. Returns an enum exit_code. When it returns no gateway and no sandbox is left, but
+ * for what outlived its kill, which the log then tells. */
+int supervisor_run(struct keeper *keeper, struct gateway_launch *launch, const struct supervisor_events *events,
+                   void *owner);
+
+#endif
