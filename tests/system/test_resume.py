@@ -77,19 +77,19 @@ def test_nil_is_only_what_happens_from_now_on(client, session):
 
 @pytest.fixture(scope="module")
 def small(start_server):
-    """A server whose journals hold 256 KiB."""
-    return start_server("--ring", "256K")
+    """A server whose journals hold 512 KiB."""
+    return start_server("--ring", "512K")
 
 
 def test_what_was_evicted_is_a_gap(small):
-    """A megabyte went by while nobody looked: who asks for everything gets one GAP first, the state, and then the rest."""
+    """Two megabytes went by while nobody looked: who asks for everything gets one GAP first, the state, and then the rest."""
     with small.client() as client:
         session = client.create()
-        process = client.shell(session, "head -c 1048576 /dev/zero; printf END")
+        process = client.shell(session, "head -c 2097152 /dev/zero; printf END")
         client.call("process.wait", session=session, process=process)
         channel = client.attach(session, after=0)
         ending = channel.wait_exit(process)
-        assert ending["offsets"]["stdout"] == 1048579
+        assert ending["offsets"]["stdout"] == 2097155
         assert channel.frames[:2] == [GAP, STATE] and channel.view.gaps[0][0] == 1
         assert channel.answer["first"] == channel.view.gaps[0][1] + 1
         assert channel.view.bytes(process).endswith(b"\0END") and len(channel.view.gaps) == 1
@@ -97,7 +97,7 @@ def test_what_was_evicted_is_a_gap(small):
 
 
 def test_a_slow_lossless_client_holds_back_its_process_and_no_other(small):
-    """Eight megabytes to a client that reads two a second, with a ring of 256 KiB: it has them all. Its neighbour in the same
+    """Eight megabytes to a client that reads two a second, with a ring of 512 KiB: it has them all. Its neighbour in the same
     session, who nobody reads slowly, is done long before."""
     with small.client(pace=2e6, receive_buffer=65536) as slow, small.client() as quick:
         session = slow.create()
