@@ -196,21 +196,29 @@ static void offsets_at(const struct channel *channel, const struct process *proc
 	}
 }
 
-static void write_state(struct channel *channel, uint64_t as_of, uint64_t position)
+/* Whether STATE tells of PROCESS: it had started by AS_OF, and its ending was not told before FROM. */
+static bool is_news(const struct process *process, uint64_t from, uint64_t as_of)
+{
+	bool started = process->started_seq != 0 && process->started_seq <= as_of;
+	return started && (process->state != PROCESS_DONE || process->exited_seq >= from);
+}
+
+static void write_state(struct channel *channel, uint64_t from, uint64_t as_of, uint64_t position)
 {
 	struct writer *own = &channel->own;
 	const struct process *process;
 	uint32_t count = 0;
 	TAILQ_FOREACH(process, &channel->session->processes, link)
-		count += process->started_seq != 0 && process->started_seq <= as_of;
+		count += is_news(process, from, as_of);
+	uint32_t skip = count > PROCESS_MAPS ? count - PROCESS_MAPS : 0; /* the oldest, when there are too many */
 	writer_array(own, 3);
 	writer_uint(own, FRAME_STATE);
 	writer_uint(own, as_of);
 	writer_map(own, 1);
 	writer_str(own, "processes");
-	writer_array(own, count);
+	writer_array(own, count - skip);
 	TAILQ_FOREACH(process, &channel->session->processes, link) {
-		if (process->started_seq == 0 || process->started_seq > as_of)
+		if (!is_news(process, from, as_of) || (skip > 0 && skip-- > 0))
 			continue;
 		struct stream_offset offsets[PROCESS_STREAMS];
 		offsets_at(channel, process, position, offsets);
@@ -232,7 +240,7 @@ static void skip_what_is_gone(struct channel *channel)
 	writer_uint(&channel->own, FRAME_GAP);
 	writer_uint(&channel->own, channel->next_seq);
 	writer_uint(&channel->own, next - 1);
-	write_state(channel, next - 1, position);
+	write_state(channel, channel->next_seq, next - 1, position);
 	channel->next_seq = next;
 	channel->position = position;
 	recount_unsent(channel);

@@ -103,6 +103,16 @@ static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 	return wrote;
 }
 
+/* Bytes that were taken will not be written: whoever sent them hears it. */
+static void tell_refused(struct input *input)
+{
+	const struct input_client *client;
+	LIST_FOREACH(client, &input->clients, link)
+		if (client->taken > client->slot->accepted)
+			session_refuse_input(input->process->session, client->client, input->process->number,
+			                     client->slot->accepted);
+}
+
 static void end_pipe(struct input *input)
 {
 	struct process *process = input->process;
@@ -121,6 +131,7 @@ static void write_queue(struct input *input)
 		if (wrote < 0 && errno == EAGAIN)
 			break;
 		if (wrote < 0) { /* EPIPE or EIO: nobody reads any more */
+			tell_refused(input);
 			input_close(input);
 			break;
 		}

@@ -83,12 +83,12 @@ static void write_argument(struct writer *writer, const char *argument, size_t m
 		writer_bin(writer, argument, length);
 }
 
-/* Arguments up to ARGV_SHOWN_BYTES in sum; what is beyond is not shown. */
+/* The first ARGV_SHOWN arguments, up to ARGV_SHOWN_BYTES in sum; what is beyond is not shown. */
 static void write_argv(struct writer *writer, const char *const *argv)
 {
 	uint32_t count = 0;
 	size_t bytes = 0;
-	for (; argv[count] && bytes < ARGV_SHOWN_BYTES; count++)
+	for (; argv[count] && count < ARGV_SHOWN && bytes < ARGV_SHOWN_BYTES; count++)
 		bytes += strlen(argv[count]) + 1;
 	writer_array(writer, count);
 	bytes = 0;
@@ -594,6 +594,18 @@ void process_client_back(struct process *process)
 	ev_timer_stop(loop_of(process), &process->disconnect);
 }
 
+/* The input that came with the request, and its end. */
+static void send_first_input(struct process *process)
+{
+	static const struct input_sender nobody = {.participant = 0};
+	if (!process->first_input)
+		return;
+	input_take(&process->input, &nobody, 0, process->first_input, process->first_input_length);
+	input_take_end(&process->input, &nobody, process->first_input_length);
+	free(process->first_input);
+	process->first_input = NULL;
+}
+
 void process_started(struct process *process, const struct process_streams *streams)
 {
 	process->state = PROCESS_RUNNING;
@@ -607,6 +619,7 @@ void process_started(struct process *process, const struct process_streams *stre
 	int in = process->terminal ? streams->tty_fd : streams->stdin_fd;
 	if (in >= 0)
 		input_open(&process->input, in, process->terminal);
+	send_first_input(process);
 	start_clocks(process);
 	if (process->kill_sent) { /* its end was asked for while it started */
 		process->kill_sent = false;
@@ -690,6 +703,13 @@ static struct process *allocate(struct session *session, uint32_t number, const 
 	LIST_INIT(&process->watches);
 	init_timers(process);
 	input_init(&process->input, process);
+	if (options->input) {
+		process->first_input = malloc(options->input_length + 1);
+		if (!process->first_input)
+			abort();
+		memcpy(process->first_input, options->input, options->input_length);
+		process->first_input_length = options->input_length;
+	}
 	remember_start(process, options);
 	return process;
 }
@@ -724,6 +744,7 @@ void process_free(struct process *process)
 	for (size_t i = 0; i < process->source_count; i++)
 		if (process->sources[i].fd >= 0)
 			source_close(&process->sources[i]);
+	free(process->first_input);
 	free(process->start_map);
 	free(process);
 }

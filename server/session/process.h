@@ -35,6 +35,8 @@ struct process_options {
 	uint16_t cols, rows;
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes, grace_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES]; /* who started it; for kill_on_disconnect */
+	const uint8_t *input;     /* NULL, or bytes that are its whole input: at most LIMIT_STDIN_WINDOW */
+	size_t input_length;
 };
 
 /* Somebody who waits for a moment of a process. The watcher owns the struct; it is taken out of the list before
@@ -80,14 +82,16 @@ struct process {
 	int wait_status;
 	uint64_t started_seq, exited_seq, started_us;
 	ev_timer wall, idle, poll, grace, disconnect; /* poll: asks for usage (cpu clock, emptiness) */
+	uint8_t *first_input;  /* process_options.input, until it was started */
+	size_t first_input_length;
 	uint8_t *start_map;    /* the entries of STARTED's map, encoded, without its head */
 	size_t start_map_length;
 };
 
 TAILQ_HEAD(process_list, process);
 
-/* A process map must stay small: STATE holds one for each of SESSION_PROCESSES + SESSION_DONE_KEPT. */
-enum { PROCESS_START_KEYS = 6, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512 };
+/* A process map is small, since a message holds many and may have 65,536 values and 4 MiB. */
+enum { PROCESS_START_KEYS = 6, ARGV_SHOWN = 16, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512, PROCESS_MAPS = 512 };
 
 /* Ask the driver for a process. WATCH hears `started` or `not_started`. */
 struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,

@@ -92,6 +92,15 @@ void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES],
 			channel_ack(channel, process, offset);
 }
 
+void session_refuse_input(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process,
+                          uint64_t offset)
+{
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
+			channel_error(channel, process, CODE_STDIN_CLOSED, "the process closed its stdin", "accepted", offset);
+}
+
 struct process *session_find_process(struct session *session, uint32_t number)
 {
 	struct process *process;

@@ -1,0 +1,164 @@
+#include "call.h"
+
+#include "method.h"
+#include "server/guard/gate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_BYTES = 4096, MESSAGE_BYTES = 512 };
+
+void error_write(struct writer *writer, enum error_code code, const char *message, const char *key, const char *text)
+{
+	writer_map(writer, 3);
+	writer_key_str(writer, "code", error_code_name(code));
+	writer_key_str(writer, "message", message);
+	writer_str(writer, "data");
+	writer_map(writer, key ? 1 : 0);
+	if (key)
+		writer_key_str(writer, key, text);
+}
+
+void caller_init(struct caller *caller, const struct door *door, struct server *server)
+{
+	caller->door = door;
+	caller->server = server;
+	LIST_INIT(&caller->calls);
+}
+
+/* The caller hears nothing any more; what was started for it alone is ended. */
+void caller_finish(struct caller *caller)
+{
+	struct call *call;
+	while ((call = LIST_FIRST(&caller->calls))) {
+		LIST_REMOVE(call, link);
+		call->caller = NULL;
+		if (call->cancel)
+			call->cancel(call);
+	}
+}
+
+static struct call *call_create(struct caller *caller, uint32_t id)
+{
+	struct call *call = calloc(1, sizeof *call);
+	if (!call)
+		abort();
+	call->caller = caller;
+	call->id = id;
+	writer_init(&call->result, CALL_RESULT_BYTES);
+	LIST_INSERT_HEAD(&caller->calls, call, link);
+	return call;
+}
+
+static void call_destroy(struct call *call)
+{
+	if (call->caller)
+		LIST_REMOVE(call, link);
+	writer_finish(&call->result);
+	free(call);
+}
+
+void call_answer(struct call *call)
+{
+	if (call->result.failed) {
+		call_fail(call, CODE_TOO_LARGE, NULL, NULL, "the answer is larger than %d bytes", CALL_RESULT_BYTES);
+		return;
+	}
+	if (call->caller)
+		call->caller->door->answer(call->caller, call->id, call->result.data, call->result.length);
+	call_destroy(call);
+}
+
+void call_answer_empty(struct call *call)
+{
+	writer_map(&call->result, 0);
+	call_answer(call);
+}
+
+static void fail(struct call *call, enum error_code code, const char *message, const char *key, const char *text)
+{
+	if (call->caller) {
+		struct writer error;
+		writer_init(&error, ERROR_BYTES);
+		error_write(&error, code, message, key, text);
+		call->caller->door->fail(call->caller, call->id, error.data, error.length);
+		writer_finish(&error);
+	}
+	call_destroy(call);
+}
+
+void call_fail(struct call *call, enum error_code code, const char *key, const char *text, const char *format, ...)
+{
+	char message[MESSAGE_BYTES];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	fail(call, code, message, key, text);
+}
+
+void call_fail_named(struct call *call, const char *code, const char *message)
+{
+	enum error_code known = error_code_find(code);
+	fail(call, known ? known : CODE_INTERNAL, message, NULL, NULL);
+}
+
+bool caller_has_call(const struct caller *caller, uint32_t id)
+{
+	const struct call *call;
+	LIST_FOREACH(call, &caller->calls, link)
+		if (call->id == id)
+			return true;
+	return false;
+}
+
+void call_cancel(struct caller *caller, uint32_t id)
+{
+	struct call *call;
+	LIST_FOREACH(call, &caller->calls, link) {
+		if (call->id != id)
+			continue;
+		if (call->cancel)
+			call->cancel(call);
+		return;
+	}
+}
+
+static bool may_call(struct call *call, const struct method *method)
+{
+	if (call->caller->server->is_stopping) {
+		call_fail(call, CODE_UNAVAILABLE, NULL, NULL, "the server is stopping");
+		return false;
+	}
+	if (!gate_allows_right(&call->caller->principal, method->right)) {
+		call_fail(call, CODE_FORBIDDEN, "right", right_name(method->right), "`%s` needs the right `%s`", method->name,
+		          right_name(method->right));
+		return false;
+	}
+	return true;
+}
+
+void call_dispatch(struct caller *caller, uint32_t id, struct view name, struct reader params)
+{
+	struct call *call = call_create(caller, id);
+	const struct method *method = method_find(name);
+	if (!method) {
+		int shown = (int)(name.length < LIMIT_NAME_BYTES ? name.length : LIMIT_NAME_BYTES);
+		call_fail(call, CODE_UNKNOWN_METHOD, NULL, NULL, "there is no method `%.*s`", shown, name.data);
+		return;
+	}
+	if (!may_call(call, method))
+		return;
+	_Alignas(max_align_t) char args[METHOD_PARAMS_BYTES] = {0};
+	if (method->defaults)
+		memcpy(args, method->defaults, method->size);
+	struct arena arena = {.used = 0};
+	struct params_error error;
+	if (params_decode(params, method->params, args, &arena, &error))
+		method->handle(call, args);
+	else
+		call_fail(call, error.code, "field", error.field, "%s", error.message);
+	arena_finish(&arena);
+}

@@ -1,0 +1,45 @@
+#include "method.h"
+
+#include "process_methods.h"
+#include "session_methods.h"
+
+#define ARGS(type) .size = sizeof(struct type)
+
+const struct method methods[] = {
+	{"session.create", RIGHT_MANAGE, session_create_params, ARGS(session_create_args),
+     .defaults = &session_create_defaults, .handle = handle_session_create, .summary = "make a session"},
+	{"session.list", RIGHT_READ, no_params, 0, .handle = handle_session_list, .summary = "all sessions"},
+	{"session.info", RIGHT_READ, session_params, ARGS(session_args), .handle = handle_session_info,
+     .summary = "one session, with its limits and layers"},
+	{"session.end", RIGHT_MANAGE, session_params, ARGS(session_args), .handle = handle_session_end,
+     .summary = "end a session and everything in it"},
+	{"session.attach", RIGHT_READ, attach_params, ARGS(attach_args), .defaults = &attach_defaults,
+     .handle = handle_session_attach, .summary = "subscribe to a session's events"},
+	{"session.detach", RIGHT_READ, detach_params, ARGS(detach_args), .handle = handle_session_detach,
+     .summary = "end a subscription"},
+	{"process.start", RIGHT_RUN, start_params, ARGS(start_args), .defaults = &start_defaults,
+     .handle = handle_process_start, .summary = "start a command"},
+	{"process.run", RIGHT_RUN, run_params, ARGS(start_args), .defaults = &start_defaults,
+     .handle = handle_process_run, .summary = "run a command and answer with its output"},
+	{"process.list", RIGHT_READ, list_params, ARGS(list_args), .handle = handle_process_list,
+     .summary = "a session's processes, also the last ones that ended"},
+	{"process.signal", RIGHT_RUN, signal_params, ARGS(process_args), .handle = handle_process_signal,
+     .summary = "send a signal to a leader or a whole tree"},
+	{"process.kill", RIGHT_RUN, kill_params, ARGS(process_args), .handle = handle_process_kill,
+     .summary = "end a process and its whole tree"},
+	{"process.wait", RIGHT_READ, process_params, ARGS(process_args), .handle = handle_process_wait,
+     .summary = "how a process ended, once it has"},
+	{"server.info", RIGHT_ADMIN, no_params, 0, .handle = handle_server_info, .summary = "the server itself"},
+	{0},
+};
+
+_Static_assert(sizeof(struct session_create_args) <= METHOD_PARAMS_BYTES && sizeof(struct start_args) <= METHOD_PARAMS_BYTES,
+               "the largest arguments fit");
+
+const struct method *method_find(struct view name)
+{
+	for (const struct method *method = methods; method->name; method++)
+		if (view_equals(name, method->name))
+			return method;
+	return NULL;
+}

@@ -1,0 +1,446 @@
+#include "session_methods.h"
+
+#include "server/guard/gate.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const uint64_t years_ms = UINT64_C(10) * 365 * 24 * 3600 * 1000; /* the most that a time may be */
+static const char *const modes[] = {"live", "lossless", NULL};
+static const char *const roles[] = {"viewer", "editor", "owner", NULL}; /* index + 1 = enum role */
+
+#define SESSION_ROW(type) \
+	{"session", PARAM_TEXT, offsetof(struct type, session), .required = true, .most = LIMIT_NAME_BYTES, \
+	 .summary = "the id that session.create gave"}
+
+#define LIMIT_ROW(field, low, high, text) \
+	{#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), .summary = text}
+static const struct param limit_fields[] = {
+	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 46, "bytes, of all processes and their files"),
+	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
+	LIMIT_ROW(cpu, 0, 100 * 1024, "percent of one core; 0 = no limit"),
+	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 46, "bytes of /work, /tmp and /dev/shm together"),
+	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
+	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
+	LIMIT_ROW(file_size, 0, UINT64_C(1) << 46, "bytes of one file; 0 = no limit"),
+	{0},
+};
+
+const struct param session_create_params[] = {
+	{"name", PARAM_TEXT, offsetof(struct session_create_args, name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},
+	{"env", PARAM_ENV, offsetof(struct session_create_args, env), .most = LIMIT_ENVIRONMENT,
+     .summary = "added to every process's environment"},
+	{"limits", PARAM_MAP, .fields = limit_fields, .has_offset = offsetof(struct session_create_args, has_limits),
+     .summary = "what the session may use"},
+	{"ttl_ms", PARAM_UINT, offsetof(struct session_create_args, ttl_ms), .most = years_ms,
+     .summary = "it ends this long after it was made"},
+	{"require", PARAM_STRINGS, offsetof(struct session_create_args, require), .most = LAYER_COUNT,
+     .summary = "layers that must be on"},
+	{0},
+};
+const struct session_create_args session_create_defaults = {.name = ""};
+
+const struct param session_params[] = {SESSION_ROW(session_args), {0}};
+const struct param no_params[] = {{0}};
+
+const struct param attach_params[] = {
+	SESSION_ROW(attach_args),
+	{"after", PARAM_OPTIONAL, offsetof(struct attach_args, after), .most = WIRE_INTEGER_MAX,
+     .summary = "the last seq that the client has"},
+	{"mode", PARAM_CHOICE, offsetof(struct attach_args, mode), .choices = modes},
+	{"name", PARAM_TEXT, offsetof(struct attach_args, name), .most = LIMIT_NAME_BYTES, .summary = "shown to others"},
+	{"role", PARAM_CHOICE, offsetof(struct attach_args, role), .choices = roles},
+	{"processes", PARAM_UINTS, offsetof(struct attach_args, processes), .most = 1024,
+     .summary = "only these processes' output"},
+	{"credit", PARAM_OPTIONAL, offsetof(struct attach_args, credit), .most = WIRE_INTEGER_MAX,
+     .summary = "bytes that the channel may be sent"},
+	{0},
+};
+const struct attach_args attach_defaults = {.role = -1};
+
+const struct param detach_params[] = {
+	{"channel", PARAM_UINT, offsetof(struct detach_args, channel), .required = true, .most = UINT32_MAX},
+	{0},
+};
+
+struct session *call_session(struct call *call, const char *id)
+{
+	struct session *session =
+		sessions_find(&call->caller->server->sessions, id, strlen(id), call->caller->principal.tenant);
+	if (!session) {
+		call_fail(call, CODE_NOT_FOUND, "session", id, "there is no session `%s`", id);
+		return NULL;
+	}
+	if (session->state == SESSION_ENDED) {
+		call_fail(call, CODE_SESSION_ENDED, "session", id, "session `%s` has ended", id);
+		return NULL;
+	}
+	return session;
+}
+
+/* --- create and end ------------------------------------------------------------------------------------------ */
+
+struct session_wait {
+	struct session_watch watch;
+	struct call *call;
+};
+
+static struct session_wait *wait_create(struct call *call)
+{
+	struct session_wait *wait = calloc(1, sizeof *wait);
+	if (!wait)
+		abort();
+	wait->call = call;
+	return wait;
+}
+
+static struct call *wait_finish(struct session_watch *watch)
+{
+	struct session_wait *wait = (struct session_wait *)watch;
+	struct call *call = wait->call;
+	free(wait);
+	return call;
+}
+_Static_assert(offsetof(struct session_wait, watch) == 0, "the watch is the wait's beginning");
+
+static void on_created(struct session_watch *watch, struct session *session)
+{
+	struct call *call = wait_finish(watch);
+	writer_map(&call->result, 2);
+	writer_key_str(&call->result, "session", session->id);
+	writer_key_uint(&call->result, "seq", journal_last_seq(session->journal));
+	call_answer(call);
+}
+
+static void on_failed(struct session_watch *watch, const char *code, const char *message)
+{
+	call_fail_named(wait_finish(watch), code, message);
+}
+
+static void on_ended(struct session_watch *watch)
+{
+	call_answer_empty(wait_finish(watch));
+}
+
+static struct sandbox_limits limits_of(const struct session_create_args *args)
+{
+	struct sandbox_limits limits = sandbox_limits_default();
+#define OVERRIDE(field, from)   \
+	if (args->limits.from != 0) \
+	limits.field = (__typeof__(limits.field))args->limits.from
+	OVERRIDE(memory, memory);
+	OVERRIDE(processes, processes);
+	OVERRIDE(cpu_percent, cpu);
+	OVERRIDE(workspace, workspace);
+	OVERRIDE(inodes, inodes);
+	OVERRIDE(open_files, open_files);
+	OVERRIDE(file_size, file_size);
+#undef OVERRIDE
+	return limits;
+}
+
+static bool layers_of(struct call *call, const char *const *names, uint32_t *mask)
+{
+	for (; names && *names; names++) {
+		int layer = layer_find(*names);
+		if (layer < 0) {
+			call_fail(call, CODE_INVALID_PARAMS, "field", "require",
+			          "there is no layer `%.64s`; `sandbar doctor` lists them", *names);
+			return false;
+		}
+		*mask |= UINT32_C(1) << layer;
+	}
+	return true;
+}
+
+static char **copy_env(const char *const *env)
+{
+	size_t count = 0;
+	while (env && env[count])
+		count++;
+	char **copy = calloc(count + 1, sizeof *copy);
+	for (size_t i = 0; copy && i < count; i++)
+		copy[i] = strdup(env[i]);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+void handle_session_create(struct call *call, const void *arguments)
+{
+	const struct session_create_args *args = arguments;
+	struct session_options options = {.name = args->name,
+	                                  .tenant = call->caller->principal.tenant,
+	                                  .limits = limits_of(args),
+	                                  .ttl_ms = args->ttl_ms};
+	if (!layers_of(call, (const char *const *)args->require, &options.required_layers))
+		return;
+	const char *wrong = sandbox_limits_check(&options.limits);
+	if (wrong) {
+		call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "%s", wrong);
+		return;
+	}
+	options.env = copy_env((const char *const *)args->env);
+	struct session_wait *wait = wait_create(call);
+	wait->watch.created = on_created;
+	wait->watch.failed = on_failed;
+	enum error_code code;
+	struct error err;
+	if (session_create(&call->caller->server->sessions, &options, &wait->watch, &code, &err))
+		return;
+	for (char **entry = options.env; *entry; entry++)
+		free(*entry);
+	free(options.env);
+	call_fail(wait_finish(&wait->watch), code, NULL, NULL, "%s", err.message);
+}
+
+void handle_session_end(struct call *call, const void *arguments)
+{
+	const struct session_args *args = arguments;
+	struct session *session = call_session(call, args->session);
+	if (!session)
+		return;
+	struct session_wait *wait = wait_create(call);
+	wait->watch.ended = on_ended;
+	session_end(session, "ended", &wait->watch);
+}
+
+/* --- list and info ------------------------------------------------------------------------------------------- */
+
+static uint32_t count_channels(const struct session *session)
+{
+	uint32_t count = 0;
+	const struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		count++;
+	return count;
+}
+
+enum { SUMMARY_KEYS = 6 };
+
+static void write_summary(struct writer *writer, const struct session *session)
+{
+	writer_key_str(writer, "session", session->id);
+	writer_key_str(writer, "name", session->name);
+	writer_key_uint(writer, "created_us", journal_created_us(session->journal));
+	writer_key_uint(writer, "processes", session->running_count);
+	writer_key_uint(writer, "participants", count_channels(session));
+	writer_key_uint(writer, "seq", journal_last_seq(session->journal));
+}
+
+static bool is_shown(const struct session *session, const struct call *call)
+{
+	bool is_there = session->state == SESSION_RUNNING || session->state == SESSION_ENDING;
+	return is_there && strcmp(session->tenant, call->caller->principal.tenant) == 0;
+}
+
+void handle_session_list(struct call *call, const void *arguments)
+{
+	(void)arguments;
+	const struct sessions *sessions = &call->caller->server->sessions;
+	const struct session *session;
+	uint32_t count = 0;
+	LIST_FOREACH(session, &sessions->list, link)
+		count += is_shown(session, call);
+	writer_map(&call->result, 1);
+	writer_str(&call->result, "sessions");
+	writer_array(&call->result, count);
+	LIST_FOREACH(session, &sessions->list, link) {
+		if (!is_shown(session, call))
+			continue;
+		writer_map(&call->result, SUMMARY_KEYS);
+		write_summary(&call->result, session);
+	}
+	call_answer(call);
+}
+
+static void write_layers(struct writer *writer, const struct layer_report *report)
+{
+	writer_str(writer, "layers");
+	writer_array(writer, LAYER_COUNT);
+	for (int layer = 0; layer < LAYER_COUNT; layer++) {
+		writer_map(writer, 3);
+		writer_key_str(writer, "name", layer_name((enum layer)layer));
+		writer_key_bool(writer, "on", report->layers[layer].on != 0);
+		writer_key_str(writer, "detail", report->layers[layer].detail);
+	}
+}
+
+static void write_limits(struct writer *writer, const struct sandbox_limits *limits)
+{
+	writer_str(writer, "limits");
+	writer_map(writer, 7);
+	writer_key_uint(writer, "memory", limits->memory);
+	writer_key_uint(writer, "processes", limits->processes);
+	writer_key_uint(writer, "cpu", limits->cpu_percent);
+	writer_key_uint(writer, "workspace", limits->workspace);
+	writer_key_uint(writer, "inodes", limits->inodes);
+	writer_key_uint(writer, "open_files", limits->open_files);
+	writer_key_uint(writer, "file_size", limits->file_size);
+}
+
+static void write_participants(struct writer *writer, const struct session *session)
+{
+	const struct channel *channel;
+	writer_str(writer, "participants");
+	writer_array(writer, count_channels(session));
+	LIST_FOREACH(channel, &session->channels, link) {
+		writer_map(writer, 4);
+		writer_key_uint(writer, "participant", channel->participant);
+		writer_key_str(writer, "name", channel->name);
+		writer_key_str(writer, "role", role_name(channel->role));
+		writer_key_str(writer, "client", channel->client_name);
+	}
+}
+
+static void write_queue(struct writer *writer, const char *name, uint64_t used, uint64_t limit)
+{
+	writer_str(writer, name);
+	writer_map(writer, 2);
+	writer_key_uint(writer, "used", used);
+	writer_key_uint(writer, "limit", limit);
+}
+
+static void write_session_queues(struct writer *writer, const struct session *session)
+{
+	uint64_t input = 0, own = 0;
+	const struct process *process;
+	const struct channel *channel;
+	TAILQ_FOREACH(process, &session->processes, link)
+		input += input_queued(&process->input);
+	LIST_FOREACH(channel, &session->channels, link)
+		own += channel->own.length;
+	writer_str(writer, "queues");
+	writer_map(writer, 4);
+	write_queue(writer, "ring_bytes", journal_tail(session->journal) - journal_head(session->journal),
+	            journal_ring(session->journal));
+	write_queue(writer, "processes", session->running_count, SESSION_PROCESSES);
+	write_queue(writer, "input_bytes", input, (uint64_t)LIMIT_STDIN_WINDOW * JOURNAL_STDIN_SLOTS);
+	write_queue(writer, "channel_bytes", own, (uint64_t)CHANNEL_OWN_BYTES * count_channels(session));
+}
+
+void handle_session_info(struct call *call, const void *arguments)
+{
+	const struct session_args *args = arguments;
+	const struct session *session = call_session(call, args->session);
+	if (!session)
+		return;
+	struct writer *writer = &call->result;
+	writer_map(writer, SUMMARY_KEYS + 5);
+	write_summary(writer, session);
+	write_limits(writer, &session->limits);
+	write_layers(writer, &session->layers);
+	writer_str(writer, "journal");
+	writer_map(writer, 3);
+	writer_key_uint(writer, "first", journal_first_seq(session->journal));
+	writer_key_uint(writer, "last", journal_last_seq(session->journal));
+	writer_key_uint(writer, "bytes", journal_tail(session->journal) - journal_head(session->journal));
+	write_participants(writer, session);
+	write_session_queues(writer, session);
+	call_answer(call);
+}
+
+void handle_server_info(struct call *call, const void *arguments)
+{
+	(void)arguments;
+	const struct server *server = call->caller->server;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	uint64_t now_us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	struct writer *writer = &call->result;
+	writer_map(writer, 6);
+	writer_key_str(writer, "server", "sandbar/" SANDBAR_VERSION);
+	writer_key_uint(writer, "uptime_ms", (now_us - server->started_us) / 1000);
+	writer_key_uint(writer, "sessions", server->sessions.count);
+	writer_key_uint(writer, "connections", server->connections);
+	write_layers(writer, server->layers);
+	writer_str(writer, "queues");
+	writer_map(writer, 4);
+	write_queue(writer, "sessions", server->sessions.count, server->sessions.most);
+	write_queue(writer, "connections", server->connections, server->most_connections);
+	write_queue(writer, "unfinished_bytes", server->reassembly_bytes, UINT64_C(64) << 20);
+	write_queue(writer, "answer_bytes", server->queued_bytes, server->most_connections * CALL_RESULT_BYTES);
+	call_answer(call);
+}
+
+/* --- attach and detach --------------------------------------------------------------------------------------- */
+
+static bool options_of(struct call *call, const struct attach_args *args, struct channel_options *options)
+{
+	const struct principal *principal = &call->caller->principal;
+	*options = (struct channel_options){
+		.has_after = args->after.has,
+		.after = args->after.value,
+		.mode = args->mode == 1 ? CHANNEL_LOSSLESS : CHANNEL_LIVE,
+		.role = gate_role(principal, (enum role)(args->role + 1)),
+		.name = args->name ? args->name : principal->name,
+		.client_name = call->caller->client_name,
+		.processes = args->processes.values,
+		.process_count = args->processes.count,
+		.has_credit = args->credit.has,
+		.credit = args->credit.value,
+	};
+	memcpy(options->client, call->caller->client, sizeof options->client);
+	if (options->role == ROLE_NONE) {
+		const char *highest = role_name(principal_role(principal));
+		call_fail(call, CODE_FORBIDDEN, "field", "role", "this token allows at most the role `%s`", highest);
+		return false;
+	}
+	if (options->mode == CHANNEL_LOSSLESS && !gate_allows_lossless(options->role)) {
+		call_fail(call, CODE_FORBIDDEN, "field", "mode", "the mode `lossless` needs the role `editor`");
+		return false;
+	}
+	return true;
+}
+
+static void write_stdin_offsets(struct writer *writer, const struct session *session, const struct channel *channel)
+{
+	const struct process *process;
+	uint32_t count = 0;
+	TAILQ_FOREACH(process, &session->processes, link)
+		count += input_accepted(&process->input, channel->client) > 0;
+	writer_str(writer, "stdin");
+	writer_array(writer, count);
+	TAILQ_FOREACH(process, &session->processes, link) {
+		uint64_t accepted = input_accepted(&process->input, channel->client);
+		if (accepted == 0)
+			continue;
+		writer_array(writer, 2);
+		writer_uint(writer, process->number);
+		writer_uint(writer, accepted);
+	}
+}
+
+void handle_session_attach(struct call *call, const void *arguments)
+{
+	const struct attach_args *args = arguments;
+	struct channel_options options;
+	struct session *session = call_session(call, args->session);
+	if (!session || !options_of(call, args, &options))
+		return;
+	const struct channel *channel = call->caller->door->attach(call->caller, session, &options);
+	if (!channel) {
+		call_fail(call, CODE_LIMIT, NULL, NULL, "a connection may have at most %d channels", LIMIT_CHANNELS);
+		return;
+	}
+	writer_map(&call->result, 6);
+	writer_key_uint(&call->result, "channel", channel->number);
+	writer_key_uint(&call->result, "participant", channel->participant);
+	writer_key_uint(&call->result, "first", journal_first_seq(session->journal));
+	writer_key_uint(&call->result, "last", journal_last_seq(session->journal));
+	writer_key_str(&call->result, "role", role_name(channel->role));
+	write_stdin_offsets(&call->result, session, channel);
+	call_answer(call);
+}
+
+void handle_session_detach(struct call *call, const void *arguments)
+{
+	const struct detach_args *args = arguments;
+	if (call->caller->door->detach(call->caller, (uint32_t)args->channel))
+		call_answer_empty(call);
+	else
+		call_fail(call, CODE_NOT_FOUND, "field", "channel", "this connection has no channel %llu",
+		          (unsigned long long)args->channel);
+}

@@ -1,0 +1,49 @@
+/*
+ * session_methods.h: the methods `session.…` and `server.…`: what they take, and their handlers.
+ */
+#ifndef SANDBAR_SESSION_METHODS_H
+#define SANDBAR_SESSION_METHODS_H
+
+#include "method.h"
+
+struct session_create_args {
+	const char *name;
+	const char **env, **require;
+	struct {
+		uint64_t memory, processes, cpu, workspace, inodes, open_files, file_size;
+	} limits;
+	bool has_limits;
+	uint64_t ttl_ms;
+};
+
+struct session_args {
+	const char *session;
+};
+
+struct attach_args {
+	const char *session, *name;
+	struct optional_uint after, credit;
+	int mode, role; /* indices of the rows' choices; role -1: the highest */
+	struct uint_list processes;
+};
+
+struct detach_args {
+	uint64_t channel;
+};
+
+extern const struct param session_create_params[], session_params[], attach_params[], detach_params[], no_params[];
+extern const struct session_create_args session_create_defaults;
+extern const struct attach_args attach_defaults;
+
+void handle_session_create(struct call *call, const void *args);
+void handle_session_list(struct call *call, const void *args);
+void handle_session_info(struct call *call, const void *args);
+void handle_session_end(struct call *call, const void *args);
+void handle_session_attach(struct call *call, const void *args);
+void handle_session_detach(struct call *call, const void *args);
+void handle_server_info(struct call *call, const void *args);
+
+/* The session called ID, of the caller's tenant and not ended; NULL when the call was failed instead. */
+struct session *call_session(struct call *call, const char *id);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * gate.h: the one place that decides whether somebody may do something. Every method has a right in its row, every
+ * client frame a role in the gate's table; nothing else in the server compares rights or roles.
+ */
+#ifndef SANDBAR_GATE_H
+#define SANDBAR_GATE_H
+
+#include "principal.h"
+
+bool gate_allows_right(const struct principal *principal, enum right right); /* RIGHT_NONE: everybody */
+bool gate_allows_frame(enum role role, enum frame_kind kind);
+/* The role that PRINCIPAL gets who asked for WANTED (ROLE_NONE: the highest); ROLE_NONE if it may not have it. */
+enum role gate_role(const struct principal *principal, enum role wanted);
+bool gate_allows_lossless(enum role role); /* it can hold processes back */
+
+/* The name of a right, for error texts. */
+const char *right_name(enum right right);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * sandbar-keys STATE: make the signing key and the owner's token in the state directory, at the first start.
+ * The keeper runs it once, before anything listens, so that the keeper itself needs no cryptography.
+ */
+#include "key.h"
+#include "token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2 };
+
+/* A file of mode 0600 that did not exist before. */
+static int create_file(int directory, const char *name, struct error *err)
+{
+	int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		error_set(err, errno, "create `%s`", name);
+	return fd;
+}
+
+/* Whatever is found under NAME after a crash is whole: it is written beside and moved into place. */
+static int install(int directory, const char *part, const char *name, int fd, struct error *err)
+{
+	int synced = fsync(fd);
+	close(fd);
+	if (synced < 0 || renameat(directory, part, directory, name) < 0)
+		return error_set(err, errno, "install `%s`", name);
+	return 0;
+}
+
+static int write_token(struct evp_pkey_st *key, int directory, struct error *err)
+{
+	static const struct principal owner = {
+		.name = "owner", .tenant = "default", .rights = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE | RIGHT_ADMIN};
+	char *token = token_mint(key, &owner, err);
+	if (!token)
+		return -1;
+	unlinkat(directory, "owner.token.part", 0);
+	int fd = create_file(directory, "owner.token.part", err);
+	bool written = fd >= 0 && dprintf(fd, "%s\n", token) == (int)strlen(token) + 1;
+	free(token);
+	if (fd >= 0 && !written) {
+		close(fd);
+		return error_set(err, errno, "write `owner.token`");
+	}
+	return fd < 0 ? -1 : install(directory, "owner.token.part", "owner.token", fd, err);
+}
+
+static int make_keys(const char *state, struct error *err)
+{
+	int directory = open(state, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (directory < 0)
+		return error_set(err, errno, "open the state directory `%s`", state);
+	struct evp_pkey_st *key = key_generate(err);
+	unlinkat(directory, "signing.key.part", 0);
+	int fd = key ? create_file(directory, "signing.key.part", err) : -1;
+	int result = -1;
+	/* The key is installed last: as long as it is missing, the first start is done again. */
+	if (fd >= 0 && key_save(key, fd, err) == 0 && write_token(key, directory, err) == 0)
+		result = install(directory, "signing.key.part", "signing.key", fd, err);
+	else if (fd >= 0)
+		close(fd);
+	key_destroy(key);
+	close(directory);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: sandbar-keys STATE\n");
+		return EXIT_USAGE;
+	}
+	struct error err = {0};
+	if (make_keys(argv[1], &err) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "sandbar-keys: %s\n", err.message);
+	return EXIT_FAILURE;
+}

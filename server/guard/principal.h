@@ -1,0 +1,38 @@
+/*
+ * principal.h: who somebody is, as his token says, and what he may do. A value type.
+ */
+#ifndef SANDBAR_PRINCIPAL_H
+#define SANDBAR_PRINCIPAL_H
+
+#include "protocol/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* RIGHT(NAME, bit, "name", what it allows) */
+#define RIGHT_TABLE(RIGHT)                                                 \
+	RIGHT(READ, 0, "read", "list sessions, look at them, attach as viewer") \
+	RIGHT(RUN, 1, "run", "start processes, send input and signals")        \
+	RIGHT(MANAGE, 2, "manage", "create and end sessions")                  \
+	RIGHT(ADMIN, 3, "admin", "look at the server itself")
+
+enum right {
+	RIGHT_NONE = 0,
+#define RIGHT(name, bit, text, summary) RIGHT_##name = 1 << (bit),
+	RIGHT_TABLE(RIGHT)
+#undef RIGHT
+};
+
+enum { PRINCIPAL_NAME_BYTES = 64 };
+
+struct principal {
+	char name[PRINCIPAL_NAME_BYTES + 1];
+	char tenant[PRINCIPAL_NAME_BYTES];
+	uint32_t rights;    /* of enum right */
+	uint64_t expires_s; /* since 1970; 0 = never */
+};
+
+/* The highest role that the rights give: manage → owner, run → editor, read → viewer. */
+enum role principal_role(const struct principal *principal);
+
+#endif
