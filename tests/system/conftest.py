@@ -84,6 +84,10 @@ class Server:
     def sandbar(self, *argv):
         return [str(self.programs / "sandbar"), "--state", str(self.state), *argv]
 
+    def sandbar_at(self, address, *argv):
+        """The same through another address than the server's own."""
+        return self.sandbar("--url", "ws://{}:{}".format(*address), *argv)
+
     def shell_environment(self):
         return os.environ | {"ASAN_OPTIONS": f"log_path={self.reports}/command", "UBSAN_OPTIONS": f"log_path={self.reports}/command"}
 

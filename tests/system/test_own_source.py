@@ -34,7 +34,8 @@ exit $status
 
 def source():
     """The tree as git knows it, with what is not committed yet, as a tar."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=TOP, capture_output=True, check=True)
+    names = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(names, cwd=TOP, capture_output=True, check=True)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for name in sorted(set(listed.stdout.decode().split("\0")) - {""}):
