@@ -1,0 +1,48 @@
+/*
+ * init_client.h: the gateway's end of the socket pair to one sandbox's init (sandbox/init/wire.h).
+ *
+ * The functions that return bool say false, with nothing done, when init is gone or its queue is full.
+ */
+#ifndef SANDBAR_INIT_CLIENT_H
+#define SANDBAR_INIT_CLIENT_H
+
+#include "sandbox/driver.h"
+#include "start_payload.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+struct init_client;
+
+/* A callback may destroy the client. */
+struct init_client_events {
+	void (*started)(void *owner, uint32_t process, const struct process_streams *streams); /* the receiver's */
+	void (*start_failed)(void *owner, uint32_t process, uint32_t phase, int errnum);
+	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage); /* -1: cannot be known */
+	void (*killed)(void *owner, uint32_t process);
+	void (*kill_failed)(void *owner, uint32_t process); /* what it left can only be ended with the sandbox */
+	void (*gone)(void *owner); /* after everything that init had said */
+};
+
+struct init_start {
+	uint32_t process;
+	uint32_t flags; /* INIT_TERMINAL, INIT_STDIN, INIT_SUBREAPER */
+	uint16_t cols, rows;
+	struct start_payload payload;
+	const int *leaf; /* its cgroup.procs */
+	size_t leaf_count;
+};
+
+/* FD is the client's from here on; SYNC is sent. EVENTS and SESSION (for the log) are borrowed. */
+struct init_client *init_client_create(struct ev_loop *loop, int fd, uint64_t epoch, const char *session,
+                                       const struct init_client_events *events, void *owner);
+void init_client_destroy(struct init_client *client); /* NULL is allowed */
+
+/* The payload's and the leaf's descriptors are closed here in any case. */
+bool init_client_start(struct init_client *client, const struct init_start *start);
+bool init_client_signal(struct init_client *client, uint32_t process, int signo, enum signal_scope scope);
+bool init_client_kill_tree(struct init_client *client, uint32_t process); /* answered by `killed` or `kill_failed` */
+bool init_client_close_stdin(struct init_client *client, uint32_t process);
+bool init_client_forget(struct init_client *client, uint32_t process);
+
+#endif

@@ -1,0 +1,109 @@
+#include "namespaces_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
+{
+	struct spare_leaf *spare = calloc(1, sizeof *spare);
+	if (!spare)
+		abort();
+	*spare = (struct spare_leaf){.next = sandbox->spares, .process = process};
+	for (size_t i = 0; i < answer->fd_count && i < sizeof spare->fds / sizeof spare->fds[0]; i++) {
+		spare->fds[spare->count++] = answer->fds[i];
+		answer->fds[i] = -1;
+	}
+	sandbox->spares = spare;
+}
+
+static struct spare_leaf *take(struct sandbox *sandbox, uint32_t process)
+{
+	for (struct spare_leaf **link = &sandbox->spares; *link; link = &(*link)->next)
+		if ((*link)->process == process) {
+			struct spare_leaf *spare = *link;
+			*link = spare->next;
+			return spare;
+		}
+	return NULL;
+}
+
+static void spare_free(struct spare_leaf *spare)
+{
+	for (size_t i = 0; i < spare->count; i++)
+		close(spare->fds[i]);
+	free(spare);
+}
+
+void leaves_launch(struct sandbox *sandbox, struct process *process)
+{
+	struct spare_leaf *spare = take(sandbox, process->number);
+	if (spare) {
+		process_launch(process, sandbox, spare->fds, spare->count);
+		free(spare);
+	} else if (process->number < sandbox->next_leaf) {
+		process_fail(process, sandbox, "internal", "the numbers of processes only rise");
+	}
+}
+
+/* The leaf of a process that failed before it could use it, or that never came. */
+static void drop_unused(struct sandbox *sandbox)
+{
+	for (struct spare_leaf **link = &sandbox->spares; *link;) {
+		struct spare_leaf *spare = *link;
+		if (spare->process > sandbox->last_started || process_find(sandbox, spare->process)) {
+			link = &spare->next;
+			continue;
+		}
+		*link = spare->next;
+		sandbox_ask(sandbox, KEEPER_DROP_LEAF, spare->process, NULL);
+		spare_free(spare);
+	}
+}
+
+/* A leaf that nobody waits for and that could not be made is asked for again at the next start. */
+static void answered(void *owner, uint32_t number, const struct keeper_answer *answer)
+{
+	struct sandbox *sandbox = owner;
+	struct process *process = process_find(sandbox, number);
+	bool is_waited_for = process && process->state == PROCESS_WAITING;
+	sandbox->is_asking = false;
+	if (sandbox->is_ending || sandbox->is_lost)
+		return;
+	if (answer->reply->status == KEEPER_OK)
+		keep(sandbox, number, answer);
+	else if (!is_waited_for)
+		return;
+	sandbox->next_leaf = number + 1;
+	if (is_waited_for && answer->reply->status == KEEPER_OK)
+		leaves_launch(sandbox, process);
+	else if (is_waited_for)
+		process_fail(process, sandbox, answer->reply->code, answer->reply->message);
+	leaves_ask(sandbox);
+}
+
+/* Numbers that were left out before the newest start are not waited for by anybody. */
+void leaves_ask(struct sandbox *sandbox)
+{
+	if (!sandbox->has_leaves || sandbox->is_asking || sandbox->is_ending || sandbox->is_lost)
+		return;
+	drop_unused(sandbox);
+	while (sandbox->next_leaf < sandbox->last_started && !process_find(sandbox, sandbox->next_leaf))
+		sandbox->next_leaf++;
+	if (sandbox->next_leaf > sandbox->last_started + LEAVES_AHEAD)
+		return;
+	uint32_t number = sandbox->next_leaf;
+	sandbox->is_asking = sandbox_ask(sandbox, KEEPER_LEAF, number, answered);
+	struct process *process = process_find(sandbox, number);
+	if (!sandbox->is_asking && process && process->state == PROCESS_WAITING)
+		process_fail(process, sandbox, "unavailable", "the keeper does not answer");
+}
+
+void leaves_free(struct sandbox *sandbox)
+{
+	while (sandbox->spares) {
+		struct spare_leaf *spare = sandbox->spares;
+		sandbox->spares = spare->next;
+		spare_free(spare);
+	}
+}

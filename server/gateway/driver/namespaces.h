@@ -1,0 +1,26 @@
+/*
+ * namespaces.h: the driver `namespaces`: sandboxes that the keeper makes on this host, each with an init of its own.
+ *
+ * It implements sandbox/driver.h over the keeper's socket and each init's, on the caller's loop; single-threaded.
+ * Besides what driver.h says: after destroy() only `destroyed` comes; a wait_status of -1 means that how the process
+ * ended cannot be known (its subreaper was killed, on a host without cgroups); `start_failed` ends the process for the
+ * driver, forget() is not needed then; what is asked of a process that it does not know is answered all the same.
+ */
+#ifndef SANDBAR_NAMESPACES_H
+#define SANDBAR_NAMESPACES_H
+
+#include "sandbox/driver.h"
+
+#include <ev.h>
+
+/* KEEPER_FD (INHERIT_KEEPER) is the driver's from here on. KEEPER_GONE(OWNER) is called once, from the loop, when the
+ * keeper has left: every sandbox dies with it (each tells `lost`, or what it was asked for), and none can be made. */
+struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*keeper_gone)(void *owner), void *owner);
+/* NULL is allowed. Sandboxes that are left are forgotten, without an event; the keeper ends them when it sees that
+ * this process is gone. Not to be called from an event. */
+void namespaces_driver_destroy(struct driver *driver);
+
+/* Tell the keeper that this gateway serves. */
+void namespaces_driver_ready(struct driver *driver);
+
+#endif

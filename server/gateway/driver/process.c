@@ -1,0 +1,359 @@
+#include "namespaces_state.h"
+#include "sandbox/init/wire.h"
+#include "server/base/log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIGNALS = 64 };
+
+static char *copy(const char *text)
+{
+	char *result = strdup(text);
+	if (!result)
+		abort();
+	return result;
+}
+
+struct process *process_find(const struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = sandbox->processes;
+	while (process && (process->number != number || process->forgotten))
+		process = process->next;
+	return process;
+}
+
+static void process_free(struct sandbox *sandbox, struct process *process)
+{
+	struct process **link = &sandbox->processes;
+	while (*link != process)
+		link = &(*link)->next;
+	*link = process->next;
+	if (process->start.payload.fd >= 0)
+		close(process->start.payload.fd);
+	free(process->program);
+	free(process->directory);
+	free(process);
+}
+
+void processes_free(struct sandbox *sandbox)
+{
+	while (sandbox->processes)
+		process_free(sandbox, sandbox->processes);
+}
+
+static void tell_killed(struct sandbox *sandbox, uint32_t number)
+{
+	sandbox->events->killed(sandbox->owner, number);
+}
+
+/* It is gone for the driver before it is told, for the receiver may do anything then. */
+static void tell_start_failed(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = process_find(sandbox, number);
+	if (!process)
+		return;
+	struct start_failure failure = process->failure;
+	if (process->kill_wanted)
+		namespaces_defer(sandbox, tell_killed, number);
+	process_free(sandbox, process);
+	sandbox->events->start_failed(sandbox->owner, number, failure.exit_code, failure.code, failure.message);
+}
+
+/* A process that was never started leaves nothing but its empty leaf. */
+static void fail(struct sandbox *sandbox, struct process *process)
+{
+	if (process->state == PROCESS_STARTING && sandbox->has_leaves)
+		sandbox_ask(sandbox, KEEPER_DROP_LEAF, process->number, NULL);
+	process->state = PROCESS_FAILED;
+	namespaces_defer(sandbox, tell_start_failed, process->number);
+}
+
+void process_fail(struct process *process, struct sandbox *sandbox, const char *code, const char *message)
+{
+	start_failure_of_driver(&process->failure, code, message);
+	fail(sandbox, process);
+}
+
+static void send_held(struct sandbox *sandbox, struct process *process)
+{
+	for (int signo = 1; signo <= SIGNALS; signo++) {
+		if (process->signals_leader & UINT64_C(1) << (signo - 1))
+			init_client_signal(sandbox->init, process->number, signo, SIGNAL_LEADER);
+		if (process->signals_tree & UINT64_C(1) << (signo - 1))
+			init_client_signal(sandbox->init, process->number, signo, SIGNAL_TREE);
+	}
+	if (process->close_stdin)
+		init_client_close_stdin(sandbox->init, process->number);
+}
+
+void process_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count)
+{
+	process->start.leaf = leaf;
+	process->start.leaf_count = count;
+	process->state = PROCESS_STARTING;
+	bool sent = init_client_start(sandbox->init, &process->start);
+	process->start.payload.fd = -1;
+	if (sent)
+		send_held(sandbox, process);
+	else
+		process_fail(process, sandbox, "unavailable", "the sandbox does not answer");
+}
+
+static struct process *process_new(struct sandbox *sandbox, const struct process_spec *spec)
+{
+	struct process *process = calloc(1, sizeof *process);
+	if (!process)
+		abort();
+	process->number = spec->process;
+	process->program = copy(spec->argv[0] ? spec->argv[0] : "");
+	process->directory = copy(spec->cwd);
+	process->start = (struct init_start){
+	    .process = spec->process,
+	    .flags = (spec->terminal ? INIT_TERMINAL : 0u) | (spec->wants_stdin && !spec->terminal ? INIT_STDIN : 0u) |
+	             (sandbox->has_leaves ? 0u : INIT_SUBREAPER),
+	    .cols = spec->cols,
+	    .rows = spec->rows,
+	    .payload = {.fd = -1},
+	};
+	process->next = sandbox->processes;
+	sandbox->processes = process;
+	return process;
+}
+
+void process_start(struct sandbox *sandbox, const struct process_spec *spec)
+{
+	struct error err;
+	struct process *process = process_new(sandbox, spec);
+	if (spec->process > sandbox->last_started)
+		sandbox->last_started = spec->process;
+	if (!sandbox->init || sandbox->is_lost) {
+		process_fail(process, sandbox, "unavailable", "the sandbox is gone");
+	} else if (start_payload_create(&process->start.payload, spec, &err) < 0) {
+		start_failure_of_init(&process->failure, INIT_PHASE_PAYLOAD, err.errnum, process->program, process->directory);
+		fail(sandbox, process);
+	} else if (!sandbox->has_leaves) {
+		process_launch(process, sandbox, NULL, 0);
+	} else {
+		leaves_launch(sandbox, process);
+	}
+	leaves_ask(sandbox);
+}
+
+void process_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope)
+{
+	struct process *process = process_find(sandbox, number);
+	if (!process || !sandbox->init || signo < 1 || signo > SIGNALS)
+		return;
+	if (process->state != PROCESS_WAITING)
+		init_client_signal(sandbox->init, number, signo, scope);
+	else if (scope == SIGNAL_TREE)
+		process->signals_tree |= UINT64_C(1) << (signo - 1);
+	else
+		process->signals_leader |= UINT64_C(1) << (signo - 1);
+}
+
+void process_close_stdin(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = process_find(sandbox, number);
+	if (process && process->state == PROCESS_WAITING)
+		process->close_stdin = true;
+	else if (process && sandbox->init)
+		init_client_close_stdin(sandbox->init, number);
+}
+
+/* KILL's answer may come for a process that was forgotten meanwhile. */
+static void kill_is_done(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = sandbox->processes;
+	while (process && !(process->number == number && process->kill_open))
+		process = process->next;
+	if (!process)
+		return;
+	process->kill_open = false;
+	if (process->forgotten)
+		process_free(sandbox, process);
+	sandbox->events->killed(sandbox->owner, number);
+}
+
+static void kill_tree(struct sandbox *sandbox, uint32_t number)
+{
+	if (!sandbox->init || !init_client_kill_tree(sandbox->init, number))
+		namespaces_defer(sandbox, kill_is_done, number); /* init is gone, and all it ran with it */
+}
+
+/* Where the keeper cannot kill the leaf, init goes through its processes. */
+static void kill_answered(void *owner, uint32_t number, const struct keeper_answer *answer)
+{
+	struct sandbox *sandbox = owner;
+	if (sandbox->is_ending)
+		return;
+	if (answer->reply->status == KEEPER_OK) {
+		kill_is_done(sandbox, number);
+		return;
+	}
+	log_write(LOG_ERROR, sandbox->session, "the keeper cannot kill a process",
+	          LOG_FIELDS(log_number("process", number), log_text("error", answer->reply->message)));
+	kill_tree(sandbox, number);
+}
+
+static void send_kill(struct sandbox *sandbox, struct process *process)
+{
+	if (process->kill_open)
+		return;
+	process->kill_open = true;
+	if (!sandbox->has_leaves || !sandbox_ask(sandbox, KEEPER_KILL, process->number, kill_answered))
+		kill_tree(sandbox, process->number);
+}
+
+/* Before it has started its leaf is empty: killing that would let the process slip in afterwards. */
+void process_kill(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = process_find(sandbox, number);
+	if (!process)
+		namespaces_defer(sandbox, tell_killed, number);
+	else if (process->state == PROCESS_STARTED || process->state == PROCESS_EXITED)
+		send_kill(sandbox, process);
+	else
+		process->kill_wanted = true;
+}
+
+static uint64_t microseconds(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+/* What no cgroup counts is taken from what init's wait4(2) told, once it has. */
+static void fill_usage(struct process_usage *usage, const struct process *process)
+{
+	if (!process || process->state != PROCESS_EXITED)
+		return;
+	if (usage->user_us == UINT64_MAX || usage->system_us == UINT64_MAX) {
+		usage->user_us = microseconds(&process->usage.ru_utime);
+		usage->system_us = microseconds(&process->usage.ru_stime);
+	}
+	if (usage->memory_peak == UINT64_MAX)
+		usage->memory_peak = (uint64_t)process->usage.ru_maxrss * 1024;
+}
+
+static const struct process_usage unknown_usage = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+static void tell_usage(struct sandbox *sandbox, uint32_t number)
+{
+	struct process_usage usage = unknown_usage;
+	fill_usage(&usage, process_find(sandbox, number));
+	sandbox->events->usage(sandbox->owner, number, &usage);
+}
+
+static void usage_answered(void *owner, uint32_t number, const struct keeper_answer *answer)
+{
+	struct sandbox *sandbox = owner;
+	if (sandbox->is_ending)
+		return;
+	struct process_usage usage = answer->reply->status == KEEPER_OK ? answer->reply->usage : unknown_usage;
+	fill_usage(&usage, process_find(sandbox, number));
+	sandbox->events->usage(sandbox->owner, number, &usage);
+}
+
+void process_usage_ask(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = process_find(sandbox, number);
+	bool has_leaf = process && sandbox->has_leaves && process->state != PROCESS_WAITING && process->state != PROCESS_FAILED;
+	if (!has_leaf || !sandbox_ask(sandbox, KEEPER_USAGE, number, usage_answered))
+		namespaces_defer(sandbox, tell_usage, number);
+}
+
+void process_forget(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = process_find(sandbox, number);
+	if (!process)
+		return;
+	if (sandbox->init)
+		init_client_forget(sandbox->init, number);
+	if (sandbox->has_leaves && process->state != PROCESS_WAITING)
+		sandbox_ask(sandbox, KEEPER_DROP_LEAF, number, NULL);
+	process->forgotten = true;
+	if (!process->kill_open)
+		process_free(sandbox, process);
+}
+
+static void close_streams(const struct process_streams *streams)
+{
+	const int fds[] = {streams->stdin_fd, streams->stdout_fd, streams->stderr_fd, streams->tty_fd};
+	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void on_started(void *owner, uint32_t number, const struct process_streams *streams)
+{
+	struct sandbox *sandbox = owner;
+	struct process *process = process_find(sandbox, number);
+	if (!process || process->state != PROCESS_STARTING) {
+		close_streams(streams);
+		return;
+	}
+	process->state = PROCESS_STARTED;
+	if (process->kill_wanted)
+		send_kill(sandbox, process);
+	sandbox->events->started(sandbox->owner, number, streams);
+}
+
+static void on_start_failed(void *owner, uint32_t number, uint32_t phase, int errnum)
+{
+	struct sandbox *sandbox = owner;
+	struct process *process = process_find(sandbox, number);
+	if (!process || process->state != PROCESS_STARTING)
+		return;
+	start_failure_of_init(&process->failure, phase, errnum, process->program, process->directory);
+	fail(sandbox, process);
+}
+
+static void on_exited(void *owner, uint32_t number, int wait_status, const struct rusage *usage)
+{
+	struct sandbox *sandbox = owner;
+	struct process *process = process_find(sandbox, number);
+	if (!process || process->state != PROCESS_STARTED)
+		return;
+	process->state = PROCESS_EXITED;
+	process->usage = *usage;
+	sandbox->events->exited(sandbox->owner, number, wait_status, usage);
+}
+
+static void on_killed(void *owner, uint32_t number)
+{
+	kill_is_done(owner, number);
+}
+
+static void on_kill_failed(void *owner, uint32_t number)
+{
+	(void)number;
+	sandbox_lose(owner, "a process killed its own supervisor: what it left can only be ended with the sandbox");
+}
+
+/* With init everything in the sandbox is dead. The keeper still answers for what it was asked. */
+void processes_lose(struct sandbox *sandbox)
+{
+	for (struct process *process = sandbox->processes; process; process = process->next) {
+		if (process->kill_open && !sandbox->has_leaves)
+			namespaces_defer(sandbox, kill_is_done, process->number);
+		else if (process->kill_wanted && !process->kill_open)
+			namespaces_defer(sandbox, tell_killed, process->number);
+	}
+}
+
+static void on_gone(void *owner)
+{
+	sandbox_lose(owner, "the sandbox's init is gone");
+}
+
+const struct init_client_events process_init_events = {
+    .started = on_started,
+    .start_failed = on_start_failed,
+    .exited = on_exited,
+    .killed = on_killed,
+    .kill_failed = on_kill_failed,
+    .gone = on_gone,
+};
