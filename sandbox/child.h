@@ -1,0 +1,47 @@
+/*
+ * child.h: the way of the new process from clone3(2) to init.
+ */
+#ifndef SANDBAR_CHILD_H
+#define SANDBAR_CHILD_H
+
+#include "host.h"
+
+/* Namespaces that the child is born into; the cgroup namespace is entered later (child.c). */
+#define CHILD_NAMESPACES                                                                                     \
+	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
+
+struct child_setup {
+	const struct sandbox_host *host;
+	const char *hostname;
+	const struct sandbox_limits *limits;
+	int tree;   /* the root tree's clone */
+	int sync;   /* gives one byte when the id maps are written (has_ranges) */
+	int report; /* the pipe on which a failure is told */
+	int socket; /* init's; -1: only try, then tell and leave */
+	uint32_t notes;
+	int proc;   /* the new proc, between its making and its attaching */
+};
+
+enum { CHILD_HIDES_PROCESSES = 1u << 0 }; /* notes: proc took hidepid=invisible */
+
+/* What the child tells. After a real start there is none: the pipe ends when init is executed. */
+struct child_report {
+	int32_t done; /* how many steps were */
+	uint32_t notes;
+	struct error error; /* message "" = none */
+};
+
+_Noreturn void child_run(struct child_setup *setup);
+
+/* The layer that step STEP puts on, or -1; STEP == child_step_count(): none. */
+int child_step_layer(int step);
+int child_step_count(void);
+
+/* child_mounts.c: steps of child.c's table. */
+int child_make_proc(struct child_setup *setup, struct error *err);
+int child_enter_root(struct child_setup *setup, struct error *err);
+int child_attach_proc(struct child_setup *setup, struct error *err);
+int child_mount_terminals(struct child_setup *setup, struct error *err);
+int child_mount_workspace(struct child_setup *setup, struct error *err);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * child_mounts.c: the sandbox's own mounts. All is done with descriptors and paths of the new root; the host's paths
+ * are never resolved here.
+ */
+#include "child.h"
+#include "mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define INERT (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+enum mask_kind {
+	MASK_FILE,      /* reads as empty */
+	MASK_DIRECTORY, /* is empty */
+	MASK_WRITING,   /* can be read */
+};
+
+struct mask {
+	const char *path;
+	enum mask_kind kind;
+};
+
+/* The union of what runc and bubblewrap hide (runc: libcontainer/specconv/example.go). Most is closed to a user
+ * namespace already; a mask holds where a kernel forgets. What a host does not have is passed over. */
+static const struct mask masks[] = {
+	{"/proc/sys", MASK_WRITING},        {"/proc/irq", MASK_WRITING},       {"/proc/bus", MASK_WRITING},
+	{"/proc/fs", MASK_WRITING},         {"/proc/acpi", MASK_DIRECTORY},    {"/proc/asound", MASK_DIRECTORY},
+	{"/proc/scsi", MASK_DIRECTORY},     {"/proc/kcore", MASK_FILE},        {"/proc/keys", MASK_FILE},
+	{"/proc/key-users", MASK_FILE},     {"/proc/kmsg", MASK_FILE},         {"/proc/latency_stats", MASK_FILE},
+	{"/proc/timer_list", MASK_FILE},    {"/proc/timer_stats", MASK_FILE},  {"/proc/sched_debug", MASK_FILE},
+	{"/proc/vmallocinfo", MASK_FILE},   {"/proc/pagetypeinfo", MASK_FILE}, {"/proc/slabinfo", MASK_FILE},
+	{"/proc/sysrq-trigger", MASK_FILE}, {"/proc/kallsyms", MASK_FILE},     {"/proc/kpagecount", MASK_FILE},
+};
+
+struct place {
+	const char *name; /* on the tmpfs */
+	const char *path;
+	mode_t mode;
+	uint64_t attributes;
+};
+
+/* All on one tmpfs, so that one limit holds for them together. */
+static const struct place places[] = {
+	{"work", "/work", 0755, 0},
+	{"tmp", "/tmp", 01777, 0},
+	{"var-tmp", "/var/tmp", 01777, 0},
+	{"shm", "/dev/shm", 01777, MOUNT_ATTR_NOEXEC},
+	{"run", "/run", 0755, 0},
+};
+
+enum { PLACES = sizeof places / sizeof places[0] };
+
+/* Before the root is entered: the kernel gives a new proc only to who still sees a whole one. With ids of their own the
+ * users' processes see no others; init, in group 0, sees all, as its killing of trees needs. */
+int child_make_proc(struct child_setup *setup, struct error *err)
+{
+	const struct mount_option hiding[] = {{"source", "proc"}, {"hidepid", "invisible"}, {"gid", "0"}, {NULL, NULL}};
+	const struct mount_option plain[] = {{"source", "proc"}, {NULL, NULL}};
+	setup->proc = setup->host->has_ranges ? mount_create("proc", hiding, INERT, NULL) : -1;
+	if (setup->proc >= 0)
+		setup->notes |= CHILD_HIDES_PROCESSES;
+	else
+		setup->proc = mount_create("proc", plain, INERT, err);
+	return setup->proc < 0 ? -1 : 0;
+}
+
+/* The clone is laid over "/" (no other path of the host need exist or be passable for this user), the two change
+ * places, and the old root, then on top of the new one, goes. */
+int child_enter_root(struct child_setup *setup, struct error *err)
+{
+	if (mount_attach(setup->tree, AT_FDCWD, "/", err) < 0)
+		return -1;
+	if (fchdir(setup->tree) < 0)
+		return error_set(err, errno, "enter the new root");
+	if (syscall(SYS_pivot_root, ".", ".") < 0)
+		return error_set(err, errno, "pivot_root");
+	if (umount2(".", MNT_DETACH) < 0)
+		return error_set(err, errno, "unmount the old root");
+	if (chdir("/") < 0)
+		return error_set(err, errno, "enter the new root");
+	return 0;
+}
+
+static int put_mask(const struct mask *mask, struct error *err)
+{
+	static const char *const sources[] = {[MASK_FILE] = "/dev/null", [MASK_DIRECTORY] = "/var/empty"};
+	struct stat st;
+	if (lstat(mask->path, &st) < 0)
+		return 0;
+	if (mask->kind == MASK_WRITING)
+		return mount_bind(AT_FDCWD, mask->path, mask->path, false, MOUNT_ATTR_RDONLY | INERT, err);
+	return mount_bind(AT_FDCWD, sources[mask->kind], mask->path, false, 0, err);
+}
+
+int child_attach_proc(struct child_setup *setup, struct error *err)
+{
+	if (mount_attach(setup->proc, AT_FDCWD, "/proc", err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++)
+		if (put_mask(&masks[i], err) < 0)
+			return error_prefix(err, "mask `%s`", masks[i].path);
+	return 0;
+}
+
+/* Without max= one sandbox could take all terminals of the host (kernel.pty.max, 4096). */
+int child_mount_terminals(struct child_setup *setup, struct error *err)
+{
+	char most[16], uid[16], gid[16];
+	snprintf(most, sizeof most, "%" PRIu32, setup->limits->ptys);
+	snprintf(uid, sizeof uid, "%d", INNER_UID);
+	snprintf(gid, sizeof gid, "%d", setup->host->has_ranges ? 5 : INNER_GID); /* 5: tty, as in the tree's etc/group */
+	const struct mount_option options[] = {
+		{"source", "devpts"}, {"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "0620"},
+		{"uid", uid},         {"gid", gid},          {"max", most},        {NULL, NULL},
+	};
+	int fd = mount_create("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+	if (fd < 0)
+		return -1;
+	int result = mount_attach(fd, AT_FDCWD, "/dev/pts", err);
+	close(fd);
+	return result;
+}
+
+static int make_places(int tmpfs, struct error *err)
+{
+	for (int i = 0; i < PLACES; i++) {
+		if (mkdirat(tmpfs, places[i].name, places[i].mode) < 0)
+			return error_set(err, errno, "mkdir `%s` on the workspace", places[i].name);
+		if (fchownat(tmpfs, places[i].name, INNER_UID, INNER_GID, AT_SYMLINK_NOFOLLOW) < 0)
+			return error_set(err, errno, "chown `%s` on the workspace", places[i].name);
+	}
+	return 0;
+}
+
+/* Linux before 6.15 clones only from attached mounts: the tmpfs stands on /run until its parts are taken from it. */
+static int attach_places(int tmpfs, struct error *err)
+{
+	int parts[PLACES];
+	int result = mount_attach(tmpfs, AT_FDCWD, "/run", err);
+	for (int i = 0; i < PLACES; i++) {
+		parts[i] = result < 0 ? -1 : mount_clone(tmpfs, places[i].name, false, err);
+		if (parts[i] < 0 || (places[i].attributes && mount_restrict(parts[i], places[i].attributes, false, err) < 0))
+			result = -1;
+	}
+	if (result == 0 && umount2("/run", MNT_DETACH) < 0)
+		result = error_set(err, errno, "unmount `/run`");
+	for (int i = 0; i < PLACES; i++) {
+		if (result == 0)
+			result = mount_attach(parts[i], AT_FDCWD, places[i].path, err);
+		if (parts[i] >= 0)
+			close(parts[i]);
+	}
+	return result;
+}
+
+int child_mount_workspace(struct child_setup *setup, struct error *err)
+{
+	char bytes[24], inodes[24];
+	snprintf(bytes, sizeof bytes, "%" PRIu64, setup->limits->workspace);
+	snprintf(inodes, sizeof inodes, "%" PRIu64, (uint64_t)setup->limits->inodes + PLACES + 1);
+	const struct mount_option options[] = {
+		{"source", "workspace"}, {"size", bytes}, {"nr_inodes", inodes}, {"mode", "0755"}, {NULL, NULL}};
+	int tmpfs = mount_create("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	if (tmpfs < 0)
+		return -1;
+	mode_t mask = umask(0);
+	int result = make_places(tmpfs, err);
+	umask(mask);
+	if (result == 0)
+		result = attach_places(tmpfs, err);
+	close(tmpfs);
+	return result;
+}

@@ -1,0 +1,30 @@
+/*
+ * host.h: the inside of a struct sandbox_host, for the files of this folder alone.
+ */
+#ifndef SANDBAR_HOST_H
+#define SANDBAR_HOST_H
+
+#include "cgroup.h"
+#include "id_range.h"
+#include "sandbox.h"
+#include "seccomp.h"
+
+enum { INNER_UID = 1000, INNER_GID = 1000 }; /* of user processes */
+
+struct sandbox_host {
+	int init_fd;        /* borrowed */
+	char *staging;
+	uid_t uid;          /* of this process, in the namespace above the sandboxes' */
+	gid_t gid;
+	bool has_ranges;    /* a block of ids for each sandbox; else one id alone */
+	struct id_range ids;
+	int filters[2];     /* by enum seccomp_program */
+	struct cgroup_host cgroups;
+	struct layer_report report;
+	unsigned boxes;
+};
+
+/* probe.c: try each layer, and fill the report. */
+void sandbox_probe(struct sandbox_host *host);
+
+#endif

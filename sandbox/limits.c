@@ -1,0 +1,61 @@
+#include "limits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	MIB = 1024 * 1024,
+	TASKS_MOST = 1 << 20,    /* below the kernel's own PID_MAX_LIMIT (4 Mi), which pids.max refuses to exceed */
+	PERCENT_MOST = 100 * 1024, /* 1,024 cores */
+};
+
+struct limits_row {
+	size_t offset;
+	bool wide; /* uint64_t, else uint32_t */
+	uint64_t standard, least;
+	uint64_t most;
+	const char *complaint;
+};
+
+#define PIB ((uint64_t)1 << 50) /* what is above is a mistake, not a limit */
+#define WIDE(field) offsetof(struct sandbox_limits, field), true
+#define NARROW(field) offsetof(struct sandbox_limits, field), false
+
+/* The defaults and least values are PROTOCOL.md's (session.create). */
+static const struct limits_row rows[] = {
+	{WIDE(memory), (uint64_t)1024 * MIB, 16 * MIB, PIB, "memory: 16 MiB to 1 PiB is allowed"},
+	{WIDE(workspace), (uint64_t)1024 * MIB, MIB, PIB, "workspace: 1 MiB to 1 PiB is allowed"},
+	{WIDE(file_size), 0, 0, PIB, "file_size: 0 (no limit) to 1 PiB is allowed"},
+	{NARROW(processes), 512, 4, TASKS_MOST, "processes: 4 to 1048576 is allowed"},
+	{NARROW(inodes), 100000, 64, (uint64_t)1 << 31, "inodes: 64 to 2147483648 is allowed"},
+	{NARROW(cpu_percent), 0, 0, PERCENT_MOST, "cpu: 0 (no limit) to 102400 percent is allowed"},
+	{NARROW(open_files), 1024, 16, 1 << 20, "open_files: 16 to 1048576 is allowed"},
+	{NARROW(ptys), 64, 1, 4096, "ptys: 1 to 4096 is allowed"},
+	{NARROW(reserved), 0, 0, 0, "reserved: must be 0"},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+struct sandbox_limits sandbox_limits_default(void)
+{
+	struct sandbox_limits limits = {0};
+	for (size_t i = 0; i < ROWS; i++) {
+		void *field = (char *)&limits + rows[i].offset;
+		if (rows[i].wide)
+			*(uint64_t *)field = rows[i].standard;
+		else
+			*(uint32_t *)field = (uint32_t)rows[i].standard;
+	}
+	return limits;
+}
+
+const char *sandbox_limits_check(const struct sandbox_limits *limits)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		const void *field = (const char *)limits + rows[i].offset;
+		uint64_t value = rows[i].wide ? *(const uint64_t *)field : *(const uint32_t *)field;
+		if (value < rows[i].least || value > rows[i].most)
+			return rows[i].complaint;
+	}
+	return NULL;
+}

@@ -1,0 +1,124 @@
+/*
+ * seccomp_guard.c: allowed calls whose arguments decide. A row refuses a call when all its conditions hold.
+ *
+ * Only the low 32 bits of an argument are compared, because the kernel too looks at no more of these: with a
+ * whole-word comparison ioctl(fd, 0x100005412) would pass as something else than TIOCSTI (CVE-2019-10063). libseccomp
+ * cannot say "allow unless the low half is one of these", hence instructions of our own before its program. They
+ * use only what the kernel's cache of always-allowed calls can see through, so that other calls pay nothing.
+ */
+#include "seccomp.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum { GUARD_VALUES = 4, GUARD_CONDITIONS = 2 };
+
+struct guard_condition {
+	bool used;
+	uint8_t argument;
+	bool other;    /* true: holds when the argument is none of the values; false: when it is one of them */
+	uint32_t mask; /* of the argument's low word */
+	uint8_t count;
+	uint32_t values[GUARD_VALUES];
+};
+
+struct guard_row {
+	int call;
+	uint16_t errnum;
+	struct guard_condition conditions[GUARD_CONDITIONS];
+};
+
+#define ALL 0xffffffffu
+#define SOCKET_KIND 0xfu /* the rest of a socket's type are flags: SOCK_TYPE_MASK of the kernel */
+#define NAMESPACES                                                                                           \
+	(uint32_t)(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |      \
+	           CLONE_NEWCGROUP)
+#define COUNT(...) (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+#define IS(argument, mask, ...) {true, argument, false, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
+#define IS_NOT(argument, mask, ...) {true, argument, true, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
+
+/* clang-format off */
+static const struct guard_row rows[] = {
+	/* Typing into a terminal that somebody else reads. */
+	{SYS_ioctl,       EPERM,           {IS(1, ALL, TIOCSTI, TIOCLINUX)}},
+	{SYS_clone,       EPERM,           {IS_NOT(0, NAMESPACES, 0)}},
+	{SYS_personality, EPERM,           {IS_NOT(0, ALL, 0, 0xffffffffu)}},
+	/* AF_VSOCK and AF_ALG are not namespaced; AF_PACKET and the rest are kernel surface that nothing inside needs. */
+	{SYS_socket,      EAFNOSUPPORT,    {IS_NOT(0, ALL, AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)}},
+	{SYS_socket,      EPERM,           {IS(0, ALL, AF_INET, AF_INET6), IS_NOT(1, SOCKET_KIND, SOCK_STREAM, SOCK_DGRAM)}},
+	{SYS_socket,      EPROTONOSUPPORT, {IS(0, ALL, AF_INET, AF_INET6), IS_NOT(2, ALL, 0, IPPROTO_TCP, IPPROTO_UDP)}},
+	/* 0 is NETLINK_ROUTE, which getaddrinfo and ip(8) need. */
+	{SYS_socket,      EPROTONOSUPPORT, {IS(0, ALL, AF_NETLINK), IS_NOT(2, ALL, 0)}},
+	{SYS_socketpair,  EAFNOSUPPORT,    {IS_NOT(0, ALL, AF_UNIX)}},
+};
+/* clang-format on */
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
+
+static uint32_t low_word(uint8_t argument)
+{
+	size_t offset = offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
+	return (uint32_t)offset + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
+}
+
+/* Instructions of a condition: two to load, one for each value, and one jump for when it is "other". */
+static size_t condition_length(const struct guard_condition *condition)
+{
+	return condition->used ? 2u + condition->count + (condition->other ? 0u : 1u) : 0;
+}
+
+/* Falls through when the condition holds, else jumps over the REST instructions that follow it. */
+static size_t compile_condition(struct sock_filter *code, const struct guard_condition *condition, size_t rest)
+{
+	if (!condition->used)
+		return 0;
+	size_t n = 0;
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, low_word(condition->argument));
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, condition->mask);
+	for (unsigned i = 0; i < condition->count; i++) {
+		size_t left = condition->count - i - 1u;
+		size_t hit = condition->other ? left + rest : left + 1;
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, condition->values[i], (uint8_t)hit, 0);
+	}
+	if (!condition->other)
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, (uint32_t)rest);
+	return n;
+}
+
+/* Enters and leaves with the call's number in the accumulator. */
+static size_t compile_row(struct sock_filter *code, const struct guard_row *row)
+{
+	size_t lengths[GUARD_CONDITIONS + 1];
+	size_t rest = 1; /* the return */
+	for (size_t i = GUARD_CONDITIONS; i > 0; i--) {
+		lengths[i] = rest;
+		rest += condition_length(&row->conditions[i - 1]);
+	}
+	size_t n = 0;
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)row->call, 0, (uint8_t)(rest + 1));
+	for (size_t i = 0; i < GUARD_CONDITIONS; i++)
+		n += compile_condition(code + n, &row->conditions[i], lengths[i + 1]);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | row->errnum);
+	code[n++] = (struct sock_filter)LOAD(nr);
+	return n;
+}
+
+size_t seccomp_guard_compile(struct sock_filter code[SECCOMP_GUARD_INSTRUCTIONS])
+{
+	size_t n = 0;
+	code[n++] = (struct sock_filter)LOAD(nr);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		n += compile_row(code + n, &rows[i]);
+		assert(n + 32 < SECCOMP_GUARD_INSTRUCTIONS);
+	}
+	return n;
+}
