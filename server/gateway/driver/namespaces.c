@@ -202,12 +202,12 @@ static const struct driver table = {
     .name = "namespaces",
     .create = create,
     .destroy = destroy,
-    .start = process_start,
-    .signal = process_signal,
-    .kill = process_kill,
+    .start = sandbox_start,
+    .signal = sandbox_signal,
+    .kill = sandbox_kill,
     .usage = process_usage_ask,
-    .close_stdin = process_close_stdin,
-    .forget = process_forget,
+    .close_stdin = sandbox_close_stdin,
+    .forget = sandbox_forget,
 };
 
 struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*gone)(void *owner), void *owner)

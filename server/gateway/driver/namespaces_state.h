@@ -91,12 +91,12 @@ void sandbox_lose(struct sandbox *sandbox, const char *why);
 
 /* process.c */
 extern const struct init_client_events process_init_events; /* but for `gone`, which is the sandbox's: see namespaces.c */
-void process_start(struct sandbox *sandbox, const struct process_spec *spec);
-void process_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope);
-void process_kill(struct sandbox *sandbox, uint32_t number);
+void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec);
+void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope);
+void sandbox_kill(struct sandbox *sandbox, uint32_t number);
 void process_usage_ask(struct sandbox *sandbox, uint32_t number);
-void process_close_stdin(struct sandbox *sandbox, uint32_t number);
-void process_forget(struct sandbox *sandbox, uint32_t number);
+void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number);
+void sandbox_forget(struct sandbox *sandbox, uint32_t number);
 struct process *process_find(const struct sandbox *sandbox, uint32_t number); /* not a forgotten one */
 /* Its leaf is here (COUNT descriptors, taken over), or it needs none: START it. */
 void process_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count);

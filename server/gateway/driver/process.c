@@ -123,7 +123,7 @@ static struct process *process_new(struct sandbox *sandbox, const struct process
 	return process;
 }
 
-void process_start(struct sandbox *sandbox, const struct process_spec *spec)
+void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec)
 {
 	struct error err;
 	struct process *process = process_new(sandbox, spec);
@@ -142,7 +142,7 @@ void process_start(struct sandbox *sandbox, const struct process_spec *spec)
 	leaves_ask(sandbox);
 }
 
-void process_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope)
+void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope)
 {
 	struct process *process = process_find(sandbox, number);
 	if (!process || !sandbox->init || signo < 1 || signo > SIGNALS)
@@ -155,7 +155,7 @@ void process_signal(struct sandbox *sandbox, uint32_t number, int signo, enum si
 		process->signals_leader |= UINT64_C(1) << (signo - 1);
 }
 
-void process_close_stdin(struct sandbox *sandbox, uint32_t number)
+void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = process_find(sandbox, number);
 	if (process && process->state == PROCESS_WAITING)
@@ -209,7 +209,7 @@ static void send_kill(struct sandbox *sandbox, struct process *process)
 }
 
 /* Before it has started its leaf is empty: killing that would let the process slip in afterwards. */
-void process_kill(struct sandbox *sandbox, uint32_t number)
+void sandbox_kill(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = process_find(sandbox, number);
 	if (!process)
@@ -265,7 +265,7 @@ void process_usage_ask(struct sandbox *sandbox, uint32_t number)
 		namespaces_defer(sandbox, tell_usage, number);
 }
 
-void process_forget(struct sandbox *sandbox, uint32_t number)
+void sandbox_forget(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = process_find(sandbox, number);
 	if (!process)
