@@ -235,6 +235,10 @@ void process_exited(struct process *process, int wait_status, const struct rusag
 {
 	if (process->state != PROCESS_RUNNING)
 		return;
+	if (wait_status == -1) {
+		process_lost(process, "who waited for it was killed");
+		return;
+	}
 	process->state = PROCESS_REAPED;
 	process->wait_status = wait_status;
 	process->ending.usage = (struct process_usage){

@@ -328,6 +328,7 @@ static void lose_processes(struct session *session, const char *message)
 	}
 }
 
+/* Nothing of the sandbox is left: the last event, and the end of everybody's waiting. May free the session. */
 static void on_destroyed(void *owner)
 {
 	struct session *session = owner;

@@ -1,0 +1,274 @@
+#include "connection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(CHANNEL_ROOM >= LWS_PRE, "a channel's message has room for the WebSocket header");
+
+struct outgoing {
+	TAILQ_ENTRY(outgoing) link;
+	size_t length;
+	uint8_t bytes[]; /* LWS_PRE, then the message */
+};
+
+void connection_wake(struct connection *connection)
+{
+	if (connection->is_asked_to_write)
+		return;
+	connection->is_asked_to_write = true;
+	lws_callback_on_writable(connection->wsi);
+}
+
+/* While a client does not take its answers, no further requests are read from it. */
+static void throttle(struct connection *connection)
+{
+	bool is_high = connection->queue_bytes > (connection->is_throttled ? QUEUE_HIGH / 4 : QUEUE_HIGH);
+	if (is_high == connection->is_throttled)
+		return;
+	connection->is_throttled = is_high;
+	lws_rx_flow_control(connection->wsi, !is_high);
+}
+
+void connection_send(struct connection *connection, const struct writer *message)
+{
+	struct outgoing *outgoing = malloc(sizeof *outgoing + LWS_PRE + message->length);
+	if (!outgoing)
+		abort();
+	outgoing->length = message->length;
+	memcpy(outgoing->bytes + LWS_PRE, message->data, message->length);
+	TAILQ_INSERT_TAIL(&connection->queue, outgoing, link);
+	connection->queue_count++;
+	connection->queue_bytes += message->length;
+	connection->gateway->server.queued_bytes += message->length;
+	throttle(connection);
+	connection_wake(connection);
+}
+
+static void drop_outgoing(struct connection *connection, struct outgoing *outgoing)
+{
+	TAILQ_REMOVE(&connection->queue, outgoing, link);
+	connection->queue_count--;
+	connection->queue_bytes -= outgoing->length;
+	connection->gateway->server.queued_bytes -= outgoing->length;
+	free(outgoing);
+}
+
+void connection_close(struct connection *connection, enum close_code code, const char *text)
+{
+	if (connection->close_code != 0)
+		return;
+	connection->close_code = (int)code;
+	connection->close_text = text;
+	connection_wake(connection);
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------- */
+
+/* -1: the connection is broken. A short write leaves the rest with lws; then the next ones are made small. */
+static int write_message(struct connection *connection, uint8_t *message, size_t length)
+{
+	int wrote = lws_write(connection->wsi, message, length, LWS_WRITE_BINARY);
+	if (wrote < (int)length)
+		return -1;
+	bool is_short = lws_partial_buffered(connection->wsi) != 0;
+	if (is_short)
+		connection->write_bytes = WRITE_LEAST;
+	else if (length >= connection->write_bytes && connection->write_bytes < WRITE_MOST)
+		connection->write_bytes *= 2;
+	return 0;
+}
+
+static int write_answer(struct connection *connection)
+{
+	struct outgoing *outgoing = TAILQ_FIRST(&connection->queue);
+	int result = write_message(connection, outgoing->bytes + LWS_PRE, outgoing->length);
+	drop_outgoing(connection, outgoing);
+	throttle(connection);
+	return result;
+}
+
+/* The first attachment that has something is served and goes to the end of the row. Returns the bytes, or -1. */
+static ssize_t write_channel(struct connection *connection)
+{
+	for (size_t tried = 0; tried < connection->attachment_count; tried++) {
+		struct attachment *attachment = TAILQ_FIRST(&connection->attachments);
+		TAILQ_REMOVE(&connection->attachments, attachment, link);
+		TAILQ_INSERT_TAIL(&connection->attachments, attachment, link);
+		size_t length;
+		const uint8_t *message = channel_next(attachment->channel, connection->write_bytes, &length);
+		if (message)
+			return write_message(connection, (uint8_t *)(uintptr_t)message, length) < 0 ? -1 : (ssize_t)length;
+		const char *over = channel_over(attachment->channel);
+		if (over) {
+			connection_channel_over(attachment, over);
+			return 1; /* its notice stands in the queue */
+		}
+	}
+	return 0;
+}
+
+static int write_turn(struct connection *connection)
+{
+	connection->is_asked_to_write = false;
+	ssize_t left = WRITE_TURN;
+	while (left > 0 && !lws_send_pipe_choked(connection->wsi)) {
+		if (connection->queue_count > 0) {
+			left -= (ssize_t)TAILQ_FIRST(&connection->queue)->length;
+			if (write_answer(connection) < 0)
+				return -1;
+			continue;
+		}
+		if (connection->close_code != 0) {
+			lws_close_reason(connection->wsi, (enum lws_close_status)connection->close_code,
+			                 (uint8_t *)(uintptr_t)connection->close_text, strlen(connection->close_text));
+			return -1;
+		}
+		ssize_t wrote = write_channel(connection);
+		if (wrote < 0)
+			return -1;
+		if (wrote == 0)
+			return 0; /* nothing is left to write */
+		left -= wrote;
+	}
+	connection_wake(connection);
+	return 0;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------- */
+
+static int close_now(struct connection *connection, enum close_code code, const char *text)
+{
+	connection->close_code = (int)code;
+	lws_close_reason(connection->wsi, (enum lws_close_status)code, (uint8_t *)(uintptr_t)text, strlen(text));
+	return -1;
+}
+
+static void drop_assembly(struct connection *connection)
+{
+	connection->gateway->server.reassembly_bytes -= connection->assembly_room;
+	free(connection->assembly);
+	connection->assembly = NULL;
+	connection->assembled = connection->assembly_room = 0;
+}
+
+static bool assemble(struct connection *connection, const void *data, size_t length)
+{
+	size_t needed = connection->assembled + length;
+	if (needed > connection->assembly_room) {
+		size_t room = connection->assembly_room ? connection->assembly_room : 8192;
+		while (room < needed)
+			room *= 2;
+		uint64_t *sum = &connection->gateway->server.reassembly_bytes;
+		if (*sum - connection->assembly_room + room > UNFINISHED_MOST)
+			return false;
+		uint8_t *grown = realloc(connection->assembly, room);
+		if (!grown)
+			abort();
+		*sum += room - connection->assembly_room;
+		connection->assembly = grown;
+		connection->assembly_room = room;
+	}
+	memcpy(connection->assembly + connection->assembled, data, length);
+	connection->assembled = needed;
+	return true;
+}
+
+static int receive(struct connection *connection, const uint8_t *data, size_t length)
+{
+	struct lws *wsi = connection->wsi;
+	if (connection->close_code != 0)
+		return 0; /* it is on its way out */
+	if (!lws_frame_is_binary(wsi))
+		return close_now(connection, CLOSE_TEXT, "text message; only binary ones are read");
+	size_t most = connection->is_greeted ? LIMIT_MESSAGE_BYTES : LIMIT_HELLO_BYTES;
+	size_t rest = lws_remaining_packet_payload(wsi);
+	if (connection->assembled + length > most || rest > most - connection->assembled - length)
+		return close_now(connection, CLOSE_TOO_BIG, "message over the limit");
+	bool is_last = lws_is_final_fragment(wsi) && rest == 0;
+	bool is_whole = is_last && connection->assembled == 0;
+	if (!is_whole && !assemble(connection, data, length))
+		return close_now(connection, CLOSE_TOO_BIG, "too many unfinished messages");
+	if (!is_last)
+		return 0;
+	bool goes_on = is_whole ? connection_message(connection, data, length)
+	                        : connection_message(connection, connection->assembly, connection->assembled);
+	if (connection->assembly_room > 0)
+		drop_assembly(connection);
+	if (goes_on || connection->queue_count > 0)
+		return 0; /* a close that was asked for waits for the queue */
+	return close_now(connection, (enum close_code)connection->close_code, connection->close_text);
+}
+
+/* --- lifecycle ----------------------------------------------------------------------------------------------- */
+
+static void on_no_hello(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	connection_close(timer->data, CLOSE_NO_HELLO, "no hello in time");
+}
+
+static struct connection *open_connection(struct gateway *gateway, struct lws *wsi)
+{
+	struct connection *connection = calloc(1, sizeof *connection);
+	if (!connection)
+		abort();
+	connection->gateway = gateway;
+	connection->wsi = wsi;
+	connection->write_bytes = WRITE_LEAST;
+	caller_init(&connection->caller, &connection_door, &gateway->server);
+	TAILQ_INIT(&connection->queue);
+	TAILQ_INIT(&connection->attachments);
+	LIST_INSERT_HEAD(&gateway->connections, connection, link);
+	gateway->server.connections++;
+	ev_timer_init(&connection->hello, on_no_hello, LIMIT_HELLO_SECONDS, 0.);
+	connection->hello.data = connection;
+	ev_timer_start(gateway->loop, &connection->hello);
+	return connection;
+}
+
+static bool client_has_connection(const struct gateway *gateway, const uint8_t client[CLIENT_ID_BYTES])
+{
+	const struct connection *other;
+	LIST_FOREACH(other, &gateway->connections, link)
+		if (other->is_greeted && memcmp(other->caller.client, client, CLIENT_ID_BYTES) == 0)
+			return true;
+	return false;
+}
+
+static void finish_connection(struct connection *connection)
+{
+	struct gateway *gateway = connection->gateway;
+	LIST_REMOVE(connection, link);
+	gateway->server.connections--;
+	ev_timer_stop(gateway->loop, &connection->hello);
+	connection_detach_all(connection);
+	caller_finish(&connection->caller);
+	if (connection->is_greeted && !client_has_connection(gateway, connection->caller.client))
+		sessions_client_left(&gateway->server.sessions, connection->caller.client);
+	while (!TAILQ_EMPTY(&connection->queue))
+		drop_outgoing(connection, TAILQ_FIRST(&connection->queue));
+	if (connection->assembly_room > 0)
+		drop_assembly(connection);
+	free(connection);
+}
+
+int connection_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
+{
+	struct connection **slot = user; /* lws keeps one pointer for each connection */
+	switch ((int)reason) {
+	case LWS_CALLBACK_ESTABLISHED:
+		*slot = open_connection(lws_context_user(lws_get_context(wsi)), wsi);
+		return 0;
+	case LWS_CALLBACK_RECEIVE:
+		return *slot ? receive(*slot, in, length) : 0;
+	case LWS_CALLBACK_SERVER_WRITEABLE:
+		return *slot ? write_turn(*slot) : 0;
+	case LWS_CALLBACK_CLOSED:
+		if (*slot)
+			finish_connection(*slot);
+		*slot = NULL;
+		return 0;
+	default:
+		return 0;
+	}
+}

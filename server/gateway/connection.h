@@ -1,0 +1,68 @@
+/*
+ * connection.h: the WebSocket door: one client's connection, from the handshake to its close.
+ *
+ * A connection belongs to the gateway and lives as long as its lws handle. Answers wait in a bounded queue and go
+ * before the channels' frames; the channels take turns.
+ */
+#ifndef SANDBAR_CONNECTION_H
+#define SANDBAR_CONNECTION_H
+
+#include "gateway.h"
+#include "protocol/check.h"
+
+struct attachment { /* one channel of a connection */
+	TAILQ_ENTRY(attachment) link;
+	struct connection *connection;
+	struct channel *channel;
+	uint32_t number;
+};
+
+struct outgoing;
+
+struct connection {
+	LIST_ENTRY(connection) link; /* in the gateway */
+	struct caller caller;        /* what the methods see; its beginning is not ours */
+	struct gateway *gateway;
+	struct lws *wsi;
+	bool is_greeted, is_asked_to_write, is_throttled;
+	int close_code;              /* once the queue is empty; 0 = stays */
+	const char *close_text;
+	uint8_t *assembly;           /* of a message that came in parts */
+	size_t assembled, assembly_room;
+	TAILQ_HEAD(, outgoing) queue;
+	size_t queue_count, queue_bytes;
+	TAILQ_HEAD(, attachment) attachments; /* the next one to be served is the first */
+	size_t attachment_count;
+	uint32_t last_number;        /* of a channel */
+	size_t write_bytes;          /* how much is put together for one write */
+	ev_timer hello;
+};
+
+enum {
+	WRITE_LEAST = 16 * 1024,
+	WRITE_MOST = CHANNEL_MESSAGE,
+	WRITE_TURN = 256 * 1024,              /* bytes that a connection may write in one turn of the loop */
+	QUEUE_HIGH = 1024 * 1024,             /* bytes of unsent answers, over which no requests are read */
+	UNFINISHED_MOST = 64 * 1024 * 1024,   /* bytes of unfinished messages of all connections */
+};
+
+/* The lws callback of the subprotocol. */
+int connection_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length);
+
+/* Put one message of channel 0 into the queue: HEAD frames it ([1, id, nil, …), BODY is ready MessagePack. */
+void connection_send(struct connection *connection, const struct writer *message);
+/* Close it when its queue is empty. TEXT is static. */
+void connection_close(struct connection *connection, enum close_code code, const char *text);
+void connection_wake(struct connection *connection);
+
+/* Carry out a message, all of it (message.c). False: the connection closes. */
+bool connection_message(struct connection *connection, const uint8_t *data, size_t length);
+void connection_notice_error(struct connection *connection, enum error_code code, const char *message);
+
+extern const struct door connection_door;
+void connection_detach_all(struct connection *connection);
+struct attachment *connection_attachment(const struct connection *connection, uint32_t number);
+/* A channel is over: tell the client, and detach. */
+void connection_channel_over(struct attachment *attachment, const char *reason);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * gateway.h: the program that talks to strangers: one libev loop, no locks, no privilege. It holds the server's state
+ * (struct server), the doors, and the connections.
+ */
+#ifndef SANDBAR_GATEWAY_H
+#define SANDBAR_GATEWAY_H
+
+#include "inherit.h"
+#include "server/api/call.h"
+
+#include <ev.h>
+#include <libwebsockets.h>
+
+struct evp_pkey_st;
+struct connection;
+
+struct listener {
+	ev_io io;
+	struct gateway *gateway;
+};
+
+struct gateway {
+	struct server server; /* what the methods see */
+	struct gateway_config config;
+	struct ev_loop *loop;
+	struct driver *driver;
+	struct lws_context *context;
+	struct lws_vhost *vhost;
+	struct evp_pkey_st *key;
+	struct listener listeners[GATEWAY_LISTENERS];
+	int spare_fd;          /* given up for a moment when no descriptor is left, to refuse a connection */
+	LIST_HEAD(, connection) connections;
+	ev_signal terminate;
+	ev_timer leave;        /* the last moment of a stop */
+	int exit_code;
+};
+
+enum { GATEWAY_EXIT_KEEPER_GONE = 70 };
+
+#endif

@@ -1,0 +1,150 @@
+#include "http.h"
+
+#include "gateway.h"
+#include "protocol/wire.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RESPONSE_BYTES = 8192, HEADER_BYTES = 1024, TOKEN_TEXT = 512 };
+
+static const char page[] =
+	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Sandbar</title>\n"
+	"<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<link rel=\"stylesheet\" href=\"/style.css\">\n"
+	"<h1>Sandbar</h1>\n"
+	"<p>This is a Sandbar server. It runs commands in sandboxes and streams what they write, live, over WebSocket "
+	"(<code>sandbar.v1</code> at <code>/v1/ws</code>); several people and programs can share one terminal.</p>\n"
+	"<p>Paste these into a shell on this machine, in the folder that <code>./dev run</code> was started in:</p>\n"
+	"<pre>export PATH=\"$PWD/build/release/bin:$PATH\" SANDBAR_STATE=\"$PWD/build/run/state\"\n"
+	"sandbar run -- uname -a          # a command in a fresh sandbox\n"
+	"S=$(sandbar new)                 # a session that stays\n"
+	"sandbar exec $S -- sh -c 'for i in 1 2 3; do echo $i; sleep 1; done'\n"
+	"sandbar exec -t $S -- bash       # a terminal; ^] detaches\n"
+	"sandbar attach $S                # the same terminal, from anywhere else\n"
+	"sandbar logs $S                  # what was written, from the beginning\n"
+	"sandbar ls; sandbar ps $S; sandbar doctor\n"
+	"sandbar end $S</pre>\n"
+	"<p>Every command explains itself with <code>--help</code>.</p>\n";
+
+static const char style[] =
+	":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:3rem auto;"
+	"padding:0 1rem}pre{overflow:auto;padding:1rem;border:1px solid;border-radius:.4rem}\n";
+
+static const struct resource {
+	const char *path, *type, *body;
+	unsigned status;
+} resources[] = {
+	{"/", "text/html; charset=utf-8", page, HTTP_STATUS_OK},
+	{"/style.css", "text/css", style, HTTP_STATUS_OK},
+	{"/healthz", "text/plain", "ok\n", HTTP_STATUS_OK},
+	{NULL, "text/plain", "There is nothing here. The WebSocket is at /v1/ws.\n", HTTP_STATUS_NOT_FOUND},
+};
+
+static bool add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end)
+{
+	return lws_add_http_header_by_name(wsi, (const unsigned char *)name, (const unsigned char *)value,
+	                                   (int)strlen(value), at, end) == 0;
+}
+
+static int respond(struct lws *wsi, const struct resource *resource)
+{
+	unsigned char buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start, *end = buffer + sizeof buffer;
+	size_t length = strlen(resource->body);
+	bool good = lws_add_http_common_headers(wsi, resource->status, resource->type, length, &at, end) == 0 &&
+	            add(wsi, "content-security-policy:", "default-src 'none'; style-src 'self'", &at, end) &&
+	            add(wsi, "x-content-type-options:", "nosniff", &at, end) &&
+	            add(wsi, "referrer-policy:", "no-referrer", &at, end) &&
+	            add(wsi, "cache-control:", "no-store", &at, end) &&
+	            lws_finalize_write_http_header(wsi, start, &at, end) == 0;
+	if (!good)
+		return -1;
+	unsigned char body[LWS_PRE + RESPONSE_BYTES];
+	if (length > RESPONSE_BYTES)
+		return -1;
+	memcpy(body + LWS_PRE, resource->body, length);
+	if (lws_write(wsi, body + LWS_PRE, length, LWS_WRITE_HTTP_FINAL) < (int)length)
+		return -1;
+	return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+static int serve(struct lws *wsi, const char *path)
+{
+	const struct resource *resource = resources;
+	while (resource->path && strcmp(resource->path, path) != 0)
+		resource++;
+	return respond(wsi, resource);
+}
+
+/* --- who may open a WebSocket --------------------------------------------------------------------------------- */
+
+/* A browser always sends its Origin; a program need not. The server's own is one whose host is the Host asked for. */
+static bool is_own_origin(const char *origin, const char *host)
+{
+	const char *after = strstr(origin, "://");
+	return after && strcmp(after + 3, host) == 0;
+}
+
+static bool origin_is_allowed(const struct gateway_config *config, struct lws *wsi)
+{
+	char origin[TOKEN_TEXT], host[TOKEN_TEXT];
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) == 0)
+		return true;
+	if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) < 0 ||
+	    lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) < 0)
+		return false;
+	for (uint32_t i = 0; i < config->origins; i++)
+		if (strcmp(origin, config->origin[i]) == 0)
+			return true;
+	/* A name that was made to point here (DNS rebinding) is not an address that the server listens on. */
+	for (uint32_t i = 0; i < config->listeners; i++)
+		if (is_own_origin(origin, host) && strcmp(host, config->listen[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool path_is(struct lws *wsi, const char *path)
+{
+	char text[TOKEN_TEXT];
+	return lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_GET_URI) >= 0 && strcmp(text, path) == 0;
+}
+
+static bool offers_subprotocol(struct lws *wsi)
+{
+	char text[TOKEN_TEXT], *rest = text, *name;
+	if (lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_PROTOCOL) <= 0)
+		return false;
+	while ((name = strtok_r(rest, ", \t", &rest)))
+		if (strcmp(name, WIRE_SUBPROTOCOL) == 0)
+			return true;
+	return false;
+}
+
+static int filter(struct lws *wsi)
+{
+	const struct gateway *gateway = lws_context_user(lws_get_context(wsi));
+	unsigned status = 0;
+	if (!path_is(wsi, WIRE_PATH))
+		status = HTTP_STATUS_NOT_FOUND;
+	else if (!origin_is_allowed(&gateway->config, wsi) || !offers_subprotocol(wsi))
+		status = HTTP_STATUS_FORBIDDEN;
+	else if (gateway->server.is_stopping || gateway->server.connections >= gateway->server.most_connections)
+		status = HTTP_STATUS_SERVICE_UNAVAILABLE;
+	if (status == 0)
+		return 0;
+	lws_return_http_status(wsi, status, NULL);
+	return -1;
+}
+
+int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
+{
+	(void)user, (void)length;
+	switch ((int)reason) {
+	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+		return filter(wsi);
+	case LWS_CALLBACK_HTTP:
+		return serve(wsi, in);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,249 @@
+/*
+ * sandbard-gateway: started by the keeper with the descriptors of inherit.h; never by hand.
+ */
+#include "connection.h"
+#include "driver/namespaces.h"
+#include "http.h"
+#include "server/base/log.h"
+#include "server/guard/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ACCEPT_TURN = 64, UNSENT_LOW = 16 * 1024, HEADER_BYTES = 16 * 1024, PART_BYTES = 4096 };
+static const ev_tstamp leave_after_s = 1.0; /* connections get this long to take the last frames */
+
+/* --- configuration -------------------------------------------------------------------------------------------- */
+
+static int read_config(struct gateway_config *config, struct error *err)
+{
+	ssize_t got = pread(INHERIT_CONFIG, config, sizeof *config, 0);
+	if (got != sizeof *config || config->size != sizeof *config || config->listeners > GATEWAY_LISTENERS ||
+	    config->origins > GATEWAY_ORIGINS)
+		return error_set(err, 0, "the configuration that the keeper handed over is not of this version");
+	return 0;
+}
+
+/* --- accepting ------------------------------------------------------------------------------------------------ */
+
+static void set_socket_options(int fd)
+{
+	const int on = 1, low = UNSENT_LOW;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	/* What waits in the kernel is stale by the time a slow client gets it: let little wait there. */
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &low, sizeof low);
+}
+
+/* No descriptor is left: take the connection with the spare one, and close it, so that the client hears at once. */
+static void refuse_one(struct gateway *gateway, int listener)
+{
+	close(gateway->spare_fd);
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	gateway->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	log_write(LOG_WARN, NULL, "no descriptor is left for a connection", NULL);
+}
+
+static void on_connection(struct ev_loop *loop, ev_io *io, int events)
+{
+	(void)loop, (void)events;
+	struct gateway *gateway = ((struct listener *)io->data)->gateway;
+	for (int i = 0; i < ACCEPT_TURN; i++) {
+		int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+			refuse_one(gateway, io->fd);
+		if (fd < 0)
+			return;
+		set_socket_options(fd);
+		if (!lws_adopt_socket_vhost(gateway->vhost, fd))
+			log_write(LOG_DEBUG, NULL, "a connection could not be taken", NULL);
+	}
+}
+
+static void listen_all(struct gateway *gateway)
+{
+	for (uint32_t i = 0; i < gateway->config.listeners; i++) {
+		struct listener *listener = &gateway->listeners[i];
+		int fd = INHERIT_LISTENERS + (int)i;
+		listener->gateway = gateway;
+		ev_io_init(&listener->io, on_connection, fd, EV_READ);
+		listener->io.data = listener;
+		ev_io_start(gateway->loop, &listener->io);
+	}
+}
+
+static const struct lws_protocols protocols[] = {
+	{"http", http_callback, 0, PART_BYTES, 0, NULL, 0},
+	{WIRE_SUBPROTOCOL, connection_callback, sizeof(struct connection *), PART_BYTES, 0, NULL, WRITE_MOST + 64 * 1024},
+	{0},
+};
+
+static const lws_retry_bo_t liveness = {
+	.secs_since_valid_ping = LIMIT_PING_SECONDS,
+	.secs_since_valid_hangup = LIMIT_DEAD_SECONDS,
+};
+
+static void on_lws_log(int level, const char *line)
+{
+	char text[256];
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+	log_write(level & LLL_ERR ? LOG_WARN : LOG_DEBUG, NULL, "libwebsockets", LOG_FIELDS(log_text("said", text)));
+}
+
+static int open_doors(struct gateway *gateway, struct error *err)
+{
+	void *loops[] = {gateway->loop};
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+		.protocols = protocols,
+		.options = LWS_SERVER_OPTION_LIBEV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
+		.foreign_loops = loops,
+		.user = gateway,
+		.server_string = "sandbar",
+		.max_http_header_data = HEADER_BYTES,
+		.retry_and_idle_policy = &liveness,
+		.vhost_name = "sandbar",
+	};
+	lws_set_log_level(LLL_ERR | LLL_WARN, on_lws_log);
+	gateway->context = lws_create_context(&info);
+	gateway->vhost = gateway->context ? lws_create_vhost(gateway->context, &info) : NULL;
+	return gateway->vhost ? 0
+	                      : error_set(err, 0, "start libwebsockets on libev (package libwebsockets-evlib-ev)");
+}
+
+/* --- stopping ------------------------------------------------------------------------------------------------- */
+
+static void on_leave(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)timer, (void)events;
+	ev_break(loop, EVBREAK_ALL);
+}
+
+static void say_goodbye(void *owner)
+{
+	struct gateway *gateway = owner;
+	gateway->server.sessions.on_empty = NULL;
+	struct connection *connection;
+	LIST_FOREACH(connection, &gateway->connections, link)
+		connection_close(connection, CLOSE_GOING_AWAY, "the server stops");
+	ev_timer_set(&gateway->leave, LIST_EMPTY(&gateway->connections) ? 0. : leave_after_s, 0.);
+	ev_timer_start(gateway->loop, &gateway->leave);
+}
+
+static void stop_accepting(struct gateway *gateway)
+{
+	gateway->server.is_stopping = true;
+	for (uint32_t i = 0; i < gateway->config.listeners; i++)
+		ev_io_stop(gateway->loop, &gateway->listeners[i].io);
+}
+
+static void on_terminate(struct ev_loop *loop, ev_signal *signal, int events)
+{
+	(void)loop, (void)events;
+	struct gateway *gateway = signal->data;
+	if (gateway->server.is_stopping)
+		return;
+	stop_accepting(gateway);
+	log_write(LOG_INFO, NULL, "stopping", LOG_FIELDS(log_number("sessions", (int64_t)gateway->server.sessions.count)));
+	gateway->server.sessions.on_empty = say_goodbye;
+	gateway->server.sessions.owner = gateway;
+	sessions_end_all(&gateway->server.sessions, "stopped");
+	if (gateway->server.sessions.count == 0)
+		say_goodbye(gateway);
+}
+
+/* The driver tells each session that its sandbox is lost; clients get a moment to hear of it. */
+static void on_keeper_gone(void *owner)
+{
+	struct gateway *gateway = owner;
+	if (gateway->exit_code != 0)
+		return;
+	gateway->exit_code = GATEWAY_EXIT_KEEPER_GONE;
+	log_write(LOG_ERROR, NULL, "the keeper is gone, and every sandbox with it", NULL);
+	stop_accepting(gateway);
+	ev_timer_set(&gateway->leave, leave_after_s, 0.);
+	ev_timer_start(gateway->loop, &gateway->leave);
+}
+
+/* --- starting ------------------------------------------------------------------------------------------------- */
+
+static uint64_t monotonic_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void init_server(struct gateway *gateway)
+{
+	const struct gateway_config *config = &gateway->config;
+	struct server *server = &gateway->server;
+	sessions_init(&server->sessions, gateway->loop, gateway->driver, INHERIT_SESSIONS);
+	server->sessions.most = config->max_sessions;
+	server->sessions.ring_bytes = config->ring_bytes;
+	server->sessions.default_ttl_ms = config->ttl_ms;
+	server->layers = &config->layers;
+	server->started_us = monotonic_us();
+	server->epoch = config->epoch;
+	server->most_connections = config->max_connections;
+}
+
+static int start(struct gateway *gateway, struct error *err)
+{
+	if (read_config(&gateway->config, err) < 0)
+		return -1;
+	log_init("gateway", gateway->config.log_format == LOG_JSON, (enum log_severity)gateway->config.log_level);
+	gateway->key = key_load(INHERIT_KEY, err);
+	if (!gateway->key)
+		return -1;
+	gateway->loop = ev_default_loop(EVFLAG_AUTO);
+	gateway->driver = namespaces_driver_create(gateway->loop, INHERIT_KEEPER, on_keeper_gone, gateway);
+	gateway->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	LIST_INIT(&gateway->connections);
+	init_server(gateway);
+	if (open_doors(gateway, err) < 0)
+		return -1;
+	listen_all(gateway);
+	ev_signal_init(&gateway->terminate, on_terminate, SIGTERM);
+	gateway->terminate.data = gateway;
+	ev_signal_start(gateway->loop, &gateway->terminate);
+	ev_timer_init(&gateway->leave, on_leave, 0., 0.);
+	namespaces_driver_ready(gateway->driver);
+	return 0;
+}
+
+static void finish(struct gateway *gateway)
+{
+	lws_context_destroy(gateway->context); /* closes every connection, which detaches its channels */
+	sessions_finish(&gateway->server.sessions);
+	namespaces_driver_destroy(gateway->driver);
+	key_destroy(gateway->key);
+	close(gateway->spare_fd);
+	ev_loop_destroy(gateway->loop);
+}
+
+int main(void)
+{
+	static struct gateway gateway;
+	struct error err = {0};
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN); /* ^C goes to the whole foreground group; the keeper decides what it means */
+	if (start(&gateway, &err) < 0) {
+		log_write(LOG_ERROR, NULL, "the gateway cannot start", LOG_FIELDS(log_text("why", err.message)));
+		return EXIT_FAILURE;
+	}
+	ev_run(gateway.loop, 0);
+	finish(&gateway);
+	return gateway.exit_code;
+}
