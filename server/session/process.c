@@ -1,22 +1,18 @@
 #include "process.h"
 
 #include "environment.h"
-#include "protocol/check.h"
 #include "session.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <termios.h>
-#include <unistd.h>
 
-enum { TTY_DRAIN_BYTES = 1024 * 1024 };
 static const ev_tstamp poll_ending_s = 0.02; /* how often emptiness is looked for while a tree is being ended */
 static const ev_tstamp poll_cpu_s = 0.1;     /* how often the cpu clock is read */
+static const ev_tstamp quiet_s = 0.1;        /* how long an exited leader's terminal must have nothing to be drained */
 static const ev_tstamp poll_survivors_s = 1; /* how often it is looked whether an exited leader's descendants live */
 
 static struct ev_loop *loop_of(const struct process *process)
@@ -34,91 +30,6 @@ static void restart_timer(struct process *process, ev_timer *timer, ev_tstamp se
 	ev_timer_stop(loop_of(process), timer);
 	ev_timer_set(timer, seconds, 0.);
 	ev_timer_start(loop_of(process), timer);
-}
-
-/* --- what it tells about itself ------------------------------------------------------------------------------ */
-
-size_t process_offsets(const struct process *process, struct stream_offset offsets[PROCESS_STREAMS])
-{
-	for (size_t i = 0; i < process->source_count; i++) {
-		const struct source *source = &process->sources[i];
-		offsets[i] = (struct stream_offset){source->stream, source->offset, source->fd >= 0};
-	}
-	return process->source_count;
-}
-
-void process_write_ending(struct writer *writer, const struct process *process)
-{
-	struct stream_offset offsets[PROCESS_STREAMS];
-	size_t count = process_offsets(process, offsets);
-	ending_write(writer, &process->ending, offsets, count);
-}
-
-void process_write(struct writer *writer, const struct process *process, uint64_t as_of,
-                   const struct stream_offset offsets[PROCESS_STREAMS])
-{
-	bool exited = process->state == PROCESS_DONE && process->exited_seq <= as_of;
-	writer_map(writer, PROCESS_START_KEYS + 7);
-	writer_raw(writer, process->start_map, process->start_map_length);
-	writer_key_uint(writer, "process", process->number);
-	writer_key_uint(writer, "seq", process->started_seq);
-	writer_key_uint(writer, "started_us", process->started_us);
-	writer_key_str(writer, "state", exited ? "exited" : "running");
-	writer_str(writer, "exited");
-	if (exited)
-		ending_write(writer, &process->ending, offsets, process->source_count);
-	else
-		writer_nil(writer);
-	writer_str(writer, "offsets");
-	offsets_write(writer, offsets, process->source_count);
-	writer_key_bool(writer, "stdin_open", process->input.fd >= 0 && !process->input.end_taken);
-}
-
-static void write_argument(struct writer *writer, const char *argument, size_t most)
-{
-	size_t length = strnlen(argument, most);
-	if (check_utf8((const uint8_t *)argument, length))
-		writer_strn(writer, argument, length);
-	else
-		writer_bin(writer, argument, length);
-}
-
-/* The first ARGV_SHOWN arguments, up to ARGV_SHOWN_BYTES in sum; what is beyond is not shown. */
-static void write_argv(struct writer *writer, const char *const *argv)
-{
-	uint32_t count = 0;
-	size_t bytes = 0;
-	for (; argv[count] && count < ARGV_SHOWN && bytes < ARGV_SHOWN_BYTES; count++)
-		bytes += strlen(argv[count]) + 1;
-	writer_array(writer, count);
-	bytes = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		write_argument(writer, argv[i], ARGV_SHOWN_BYTES - bytes);
-		bytes += strlen(argv[i]) + 1;
-	}
-}
-
-static void remember_start(struct process *process, const struct process_options *options)
-{
-	struct writer writer;
-	writer_init(&writer, JOURNAL_EVENT);
-	writer_str(&writer, "argv");
-	write_argv(&writer, options->argv);
-	writer_str(&writer, "cwd");
-	write_argument(&writer, options->cwd, CWD_SHOWN_BYTES);
-	writer_key_str(&writer, "name", options->name);
-	writer_str(&writer, "terminal");
-	if (options->terminal) {
-		writer_map(&writer, 2);
-		writer_key_uint(&writer, "cols", options->cols);
-		writer_key_uint(&writer, "rows", options->rows);
-	} else {
-		writer_nil(&writer);
-	}
-	writer_key_bool(&writer, "stdin", options->terminal || options->wants_stdin);
-	writer_key_str(&writer, "by", options->by);
-	assert(!writer.failed);
-	process->start_map = writer_steal(&writer, &process->start_map_length);
 }
 
 static void tell_started(struct process *process)
@@ -152,7 +63,7 @@ static void tell_started(struct process *process)
 
 /* --- its end -------------------------------------------------------------------------------------------------- */
 
-static void forget_if_over(struct process *process)
+void process_forget_if_over(struct process *process)
 {
 	if (process->state != PROCESS_DONE || process->forgotten)
 		return;
@@ -172,23 +83,15 @@ static void forget_if_over(struct process *process)
 
 static void stop_clocks(struct process *process)
 {
-	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect};
+	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect,
+	                            &process->quiet};
 	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
 		ev_timer_stop(loop_of(process), timers[i]);
 }
 
-static bool is_drained(const struct process *process)
+void process_settle(struct process *process)
 {
-	for (size_t i = 0; i < process->source_count; i++)
-		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
-			return false;
-	return true;
-}
-
-/* Write EXITED once all that it must come after is there (process.h). The process may be freed by it. */
-static void settle(struct process *process)
-{
-	bool ready = process->state == PROCESS_REAPED && process->usage_known && is_drained(process) &&
+	bool ready = process->state == PROCESS_REAPED && process->usage_known && sources_are_drained(process) &&
 	             (process->is_empty || !process->must_empty);
 	if (!ready)
 		return;
@@ -202,28 +105,10 @@ static void settle(struct process *process)
 	writer_uint(event, process->number);
 	process_write_ending(event, process);
 	process->exited_seq = session_event_commit(process->session);
-	forget_if_over(process);
+	process_forget_if_over(process);
 	TELL(process, done);
 	session_process_done(process->session, process);
 }
-
-/* From now on a stream counts as drained when what stands in it at this moment was read. A terminal's last bytes
- * can be on their way through the kernel's buffers, so it is read until it has nothing or a bound is reached. */
-static void measure_drain(struct process *process)
-{
-	for (size_t i = 0; i < process->source_count; i++) {
-		struct source *source = &process->sources[i];
-		int waiting = 0;
-		if (source->fd < 0)
-			continue;
-		if (source->stream == STREAM_TTY)
-			source->drain = TTY_DRAIN_BYTES;
-		else
-			source->drain = ioctl(source->fd, FIONREAD, &waiting) == 0 && waiting > 0 ? (uint64_t)waiting : 1;
-	}
-}
-
-static void read_all_sources(struct process *process);
 
 static void ask_usage(struct process *process)
 {
@@ -254,9 +139,11 @@ void process_exited(struct process *process, int wait_status, const struct rusag
 	process->usage_needed = process->usage_asked;
 	if (process->kill_on_exit && !process->kill_sent)
 		process_end(process, REASON_NONE, NULL, 0);
-	measure_drain(process);
-	read_all_sources(process);
-	settle(process);
+	sources_measure(process);
+	if (process->terminal)
+		restart_timer(process, &process->quiet, quiet_s);
+	sources_read(process);
+	process_settle(process);
 }
 
 static void tree_is_empty(struct process *process)
@@ -264,14 +151,14 @@ static void tree_is_empty(struct process *process)
 	process->is_empty = true;
 	ev_timer_stop(loop_of(process), &process->grace);
 	if (process->state == PROCESS_REAPED && process->must_empty) {
-		measure_drain(process); /* nobody can write any more: all there is, is there */
-		read_all_sources(process);
+		sources_measure(process); /* nobody can write any more: all there is, is there */
+		sources_read(process);
 	}
 	TELL(process, empty);
 	if (process->state == PROCESS_DONE)
-		forget_if_over(process);
+		process_forget_if_over(process);
 	else
-		settle(process); /* may free it */
+		process_settle(process); /* may free it */
 }
 
 void process_killed(struct process *process)
@@ -303,7 +190,7 @@ void process_usage(struct process *process, const struct process_usage *usage)
 	if (usage->populated == 0 && !process->is_empty)
 		tree_is_empty(process);
 	else
-		settle(process);
+		process_settle(process);
 }
 
 void process_lost(struct process *process, const char *message)
@@ -374,139 +261,7 @@ void process_signal(struct process *process, int signo, enum signal_scope scope)
 	driver_of(process)->signal(process->session->sandbox, process->number, signo, scope);
 }
 
-/* --- its streams ----------------------------------------------------------------------------------------------- */
-
-static void source_close(struct source *source)
-{
-	struct process *process = source->process;
-	ev_io_stop(loop_of(process), &source->io);
-	if (source->stream == STREAM_TTY)
-		input_close(&process->input);
-	close(source->fd);
-	source->fd = -1;
-	source->drain = 0;
-}
-
-static void source_ended(struct source *source)
-{
-	struct process *process = source->process;
-	source_close(source);
-	if (process->state != PROCESS_DONE)
-		return;
-	struct writer *event = session_event_begin(process->session, FRAME_STREAM_CLOSED, 3);
-	writer_uint(event, process->number);
-	writer_uint(event, source->stream);
-	writer_uint(event, source->offset);
-	session_event_commit(process->session);
-	forget_if_over(process);
-}
-
-/* The output limit is used up: whatever is more is one byte too much, unless the stream is at its end. */
-static bool is_over_limit(struct source *source)
-{
-	int waiting = 0;
-	if (ioctl(source->fd, FIONREAD, &waiting) == 0 && waiting > 0)
-		return true;
-	uint8_t byte;
-	ssize_t got = read(source->fd, &byte, 1);
-	if (got > 0)
-		return true;
-	if (got == 0 || errno != EAGAIN)
-		source_ended(source);
-	else
-		source->drain = 0;
-	return false;
-}
-
-static void stop_at_limit(struct process *process)
-{
-	for (size_t i = 0; i < process->source_count; i++)
-		if (process->sources[i].fd >= 0)
-			source_close(&process->sources[i]);
-	process_end(process, REASON_OUTPUT_LIMIT, "output_bytes", process->grace_ms);
-}
-
-static size_t room_for_output(const struct process *process)
-{
-	if (process->output_limit == 0)
-		return JOURNAL_READ;
-	uint64_t left = process->output_limit - process->output_total;
-	return left < JOURNAL_READ ? (size_t)left : JOURNAL_READ;
-}
-
-static void tell_output(struct process *process, enum stream stream, const uint8_t *bytes, size_t length)
-{
-	struct process_watch *watch;
-	LIST_FOREACH(watch, &process->watches, link)
-		if (watch->output)
-			watch->output(watch, stream, bytes, length);
-}
-
-static void source_read(struct source *source)
-{
-	struct process *process = source->process;
-	if (session_must_hold(process->session, process)) {
-		process_hold(process, true);
-		return;
-	}
-	size_t room = room_for_output(process);
-	if (room == 0) {
-		if (is_over_limit(source))
-			stop_at_limit(process);
-		return;
-	}
-	const struct journal_source from = {source->fd, process->number, source->stream, source->offset};
-	enum journal_read_end end;
-	const uint8_t *bytes;
-	size_t got = session_read_output(process->session, &from, room, &end, &bytes);
-	source->offset += got;
-	source->drain -= got < source->drain ? got : source->drain;
-	process->output_total += got;
-	if (got > 0 && process->idle_ms > 0 && process->state == PROCESS_RUNNING)
-		ev_timer_again(loop_of(process), &process->idle);
-	if (got > 0)
-		tell_output(process, source->stream, bytes, got);
-	if (end == JOURNAL_READ_BLOCKED)
-		source->drain = 0;
-	else if (end == JOURNAL_READ_ENDED)
-		source_ended(source);
-}
-
-static void on_readable(struct ev_loop *loop, ev_io *io, int events)
-{
-	(void)loop, (void)events;
-	struct source *source = io->data;
-	struct process *process = source->process;
-	source_read(source);
-	settle(process);
-}
-
-static void read_all_sources(struct process *process)
-{
-	for (size_t i = 0; i < process->source_count; i++)
-		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
-			source_read(&process->sources[i]);
-}
-
-void process_hold(struct process *process, bool held)
-{
-	process->held = held;
-	for (size_t i = 0; i < process->source_count; i++) {
-		struct source *source = &process->sources[i];
-		if (source->fd >= 0)
-			(held ? ev_io_stop : ev_io_start)(loop_of(process), &source->io);
-	}
-}
-
-static void source_open(struct process *process, enum stream stream, int fd)
-{
-	struct source *source = &process->sources[process->source_count++];
-	*source = (struct source){.process = process, .stream = stream, .fd = fd};
-	ev_io_init(&source->io, on_readable, fd, EV_READ);
-	source->io.data = source;
-	if (fd >= 0)
-		ev_io_start(loop_of(process), &source->io);
-}
+/* --- its terminal's size ------------------------------------------------------------------------------------------ */
 
 bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
 {
@@ -559,6 +314,18 @@ static void on_disconnect(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop, (void)events;
 	struct process *process = timer->data;
 	process_end(process, REASON_CANCELLED, "disconnect", process->grace_ms);
+}
+
+/* The terminal of an exited leader hangs up at once (then its source ends), unless the leader had given it away. */
+static void on_quiet(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct process *process = timer->data;
+	if (process->state != PROCESS_REAPED)
+		return;
+	if (process->held || !sources_give_up(process))
+		restart_timer(process, timer, quiet_s);
+	process_settle(process);
 }
 
 static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
@@ -670,7 +437,7 @@ void process_start_failed(struct process *process, int exit_code, const char *co
 	process->usage_known = process->is_empty = true;
 	snprintf(process->ending.message, sizeof process->ending.message, "%s", message);
 	TELL(process, empty);
-	settle(process);
+	process_settle(process);
 }
 
 static void init_timers(struct process *process)
@@ -680,8 +447,11 @@ static void init_timers(struct process *process)
 	ev_timer_init(&process->poll, on_poll, 0., 0.);
 	ev_timer_init(&process->grace, on_grace, 0., 0.);
 	ev_timer_init(&process->disconnect, on_disconnect, 0., 0.);
-	process->wall.data = process->idle.data = process->poll.data = process->grace.data = process->disconnect.data =
-		process;
+	ev_timer_init(&process->quiet, on_quiet, 0., 0.);
+	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect,
+	                            &process->quiet};
+	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+		timers[i]->data = process;
 }
 
 static struct process *allocate(struct session *session, uint32_t number, const struct process_options *options)
@@ -714,7 +484,7 @@ static struct process *allocate(struct session *session, uint32_t number, const 
 		memcpy(process->first_input, options->input, options->input_length);
 		process->first_input_length = options->input_length;
 	}
-	remember_start(process, options);
+	process_remember_start(process, options);
 	return process;
 }
 

@@ -16,6 +16,7 @@
 
 #include "ending.h"
 #include "input.h"
+#include "source.h"
 
 #include <ev.h>
 #include <sys/queue.h>
@@ -50,16 +51,6 @@ struct process_watch {
 	void (*empty)(struct process_watch *watch, struct process *process); /* its tree is empty */
 };
 
-/* One output of a process. */
-struct source {
-	struct process *process;
-	ev_io io;
-	enum stream stream;
-	int fd;                /* -1 when it has ended */
-	uint64_t offset;       /* bytes so far */
-	uint64_t drain;        /* once REAPED: bytes that must still be read before EXITED */
-};
-
 struct process {
 	TAILQ_ENTRY(process) link; /* in its session */
 	struct session *session;
@@ -81,7 +72,7 @@ struct process {
 	struct ending ending;
 	int wait_status;
 	uint64_t started_seq, exited_seq, started_us;
-	ev_timer wall, idle, poll, grace, disconnect; /* poll: asks for usage (cpu clock, emptiness) */
+	ev_timer wall, idle, poll, grace, disconnect, quiet; /* poll: asks for usage (cpu clock, emptiness) */
 	uint8_t *first_input;  /* process_options.input, until it was started */
 	size_t first_input_length;
 	uint8_t *start_map;    /* the entries of STARTED's map, encoded, without its head */
@@ -109,9 +100,6 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows); /* f
 void process_client_left(struct process *process);
 void process_client_back(struct process *process);
 
-/* Read its streams again, or stop, as the lossless channels allow. */
-void process_hold(struct process *process, bool held);
-
 /* What the driver tells (from session.c's table of events). */
 void process_started(struct process *process, const struct process_streams *streams);
 void process_start_failed(struct process *process, int exit_code, const char *code, const char *message);
@@ -120,6 +108,13 @@ void process_killed(struct process *process);
 void process_usage(struct process *process, const struct process_usage *usage);
 void process_lost(struct process *process, const char *message);
 
+/* Write EXITED if all that it must come after is there. The process may be freed by it. */
+void process_settle(struct process *process);
+/* Once it is DONE, its streams have ended and its tree is empty, the driver need not know it any more. */
+void process_forget_if_over(struct process *process);
+
+/* Keep what STARTED and lists say of it (process_map.c). */
+void process_remember_start(struct process *process, const struct process_options *options);
 size_t process_offsets(const struct process *process, struct stream_offset offsets[PROCESS_STREAMS]);
 /* The process map of PROTOCOL.md §4.2, as it was after event AS_OF, with OFFSETS. */
 void process_write(struct writer *writer, const struct process *process, uint64_t as_of,

@@ -1,0 +1,182 @@
+#include "source.h"
+
+#include "session.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { TTY_DRAIN_BYTES = 1024 * 1024 };
+
+static struct ev_loop *loop_of(const struct process *process)
+{
+	return process->session->home->loop;
+}
+
+void source_close(struct source *source)
+{
+	struct process *process = source->process;
+	ev_io_stop(loop_of(process), &source->io);
+	if (source->stream == STREAM_TTY)
+		input_close(&process->input);
+	close(source->fd);
+	source->fd = -1;
+	source->drain = 0;
+}
+
+static void source_ended(struct source *source)
+{
+	struct process *process = source->process;
+	source_close(source);
+	if (process->state != PROCESS_DONE)
+		return;
+	struct writer *event = session_event_begin(process->session, FRAME_STREAM_CLOSED, 3);
+	writer_uint(event, process->number);
+	writer_uint(event, source->stream);
+	writer_uint(event, source->offset);
+	session_event_commit(process->session);
+	process_forget_if_over(process);
+}
+
+/* The output limit is used up: whatever is more is one byte too much, unless the stream is at its end. */
+static bool is_over_limit(struct source *source)
+{
+	int waiting = 0;
+	if (ioctl(source->fd, FIONREAD, &waiting) == 0 && waiting > 0)
+		return true;
+	uint8_t byte;
+	ssize_t got = read(source->fd, &byte, 1);
+	if (got > 0)
+		return true;
+	if (got == 0 || errno != EAGAIN)
+		source_ended(source);
+	else
+		source->drain = 0;
+	return false;
+}
+
+static void stop_at_limit(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0)
+			source_close(&process->sources[i]);
+	process_end(process, REASON_OUTPUT_LIMIT, "output_bytes", process->grace_ms);
+}
+
+static size_t room_for_output(const struct process *process)
+{
+	if (process->output_limit == 0)
+		return JOURNAL_READ;
+	uint64_t left = process->output_limit - process->output_total;
+	return left < JOURNAL_READ ? (size_t)left : JOURNAL_READ;
+}
+
+static void tell_output(struct process *process, enum stream stream, const uint8_t *bytes, size_t length)
+{
+	struct process_watch *watch;
+	LIST_FOREACH(watch, &process->watches, link)
+		if (watch->output)
+			watch->output(watch, stream, bytes, length);
+}
+
+static void source_read(struct source *source)
+{
+	struct process *process = source->process;
+	if (session_must_hold(process->session, process)) {
+		process_hold(process, true);
+		return;
+	}
+	size_t room = room_for_output(process);
+	if (room == 0) {
+		if (is_over_limit(source))
+			stop_at_limit(process);
+		return;
+	}
+	const struct journal_source from = {source->fd, process->number, source->stream, source->offset};
+	enum journal_read_end end;
+	const uint8_t *bytes;
+	size_t got = session_read_output(process->session, &from, room, &end, &bytes);
+	source->offset += got;
+	source->drain -= got < source->drain ? got : source->drain;
+	process->output_total += got;
+	if (got > 0 && process->idle_ms > 0 && process->state == PROCESS_RUNNING)
+		ev_timer_again(loop_of(process), &process->idle);
+	if (got > 0)
+		tell_output(process, source->stream, bytes, got);
+	source->is_blocked = end == JOURNAL_READ_BLOCKED;
+	if (source->is_blocked && source->stream != STREAM_TTY)
+		source->drain = 0; /* a terminal's last bytes can still be on their way through the kernel */
+	else if (end == JOURNAL_READ_ENDED)
+		source_ended(source);
+}
+
+static void on_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+	(void)loop, (void)events;
+	struct source *source = io->data;
+	struct process *process = source->process;
+	source_read(source);
+	process_settle(process);
+}
+
+void sources_read(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
+			source_read(&process->sources[i]);
+}
+
+void process_hold(struct process *process, bool held)
+{
+	process->held = held;
+	for (size_t i = 0; i < process->source_count; i++) {
+		struct source *source = &process->sources[i];
+		if (source->fd >= 0)
+			(held ? ev_io_stop : ev_io_start)(loop_of(process), &source->io);
+	}
+}
+
+void source_open(struct process *process, enum stream stream, int fd)
+{
+	struct source *source = &process->sources[process->source_count++];
+	*source = (struct source){.process = process, .stream = stream, .fd = fd};
+	ev_io_init(&source->io, on_readable, fd, EV_READ);
+	source->io.data = source;
+	if (fd >= 0)
+		ev_io_start(loop_of(process), &source->io);
+}
+
+/* From now on a stream counts as drained when what stands in it at this moment was read. A terminal's last bytes
+ * can be on their way through the kernel's buffers, so it is read until it has nothing or a bound is reached. */
+void sources_measure(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++) {
+		struct source *source = &process->sources[i];
+		int waiting = 0;
+		if (source->fd < 0)
+			continue;
+		if (source->stream == STREAM_TTY)
+			source->drain = TTY_DRAIN_BYTES;
+		else
+			source->drain = ioctl(source->fd, FIONREAD, &waiting) == 0 && waiting > 0 ? (uint64_t)waiting : 1;
+	}
+}
+
+bool sources_are_drained(const struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++)
+		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
+			return false;
+	return true;
+}
+
+bool sources_give_up(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++) {
+		struct source *source = &process->sources[i];
+		if (source->fd >= 0 && source->drain > 0 && !source->is_blocked)
+			return false;
+		source->drain = 0;
+	}
+	return true;
+}
