@@ -39,11 +39,12 @@ static int join_leaf(const struct child_plan *plan)
 	return 0;
 }
 
+/* Were the leaf init's own cgroup, by a mistake of the other side, killing the tree would kill everything. */
 static int note_itself(const struct child_plan *plan)
 {
 	plan->note->leader = getpid();
-	if (plan->leaf_count > 0)
-		plan->note->cgroup = tree_cgroup_key(plan->note->leader);
+	uint64_t cgroup = plan->leaf_count > 0 ? tree_cgroup_key(plan->note->leader) : 0;
+	plan->note->cgroup = cgroup == plan->settings->own_cgroup ? 0 : cgroup;
 	return 0;
 }
 

@@ -58,6 +58,7 @@ struct init *init_create(int control, const struct settings *settings)
 	if (init == MAP_FAILED)
 		return NULL;
 	init->settings = *settings;
+	init->settings.own_cgroup = tree_cgroup_key(getpid());
 	init->control = control;
 	init->signals = init->poll = init->reports[0] = init->reports[1] = -1;
 	if (process_table_init(&init->table) == 0 && open_all(init) == 0)
@@ -79,11 +80,6 @@ void init_destroy(struct init *init)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	munmap(init, sizeof *init);
-}
-
-void init_announce(struct init *init)
-{
-	init->owes_synced = true;
 }
 
 static void hear_outcome(struct init *init, uint64_t index)
@@ -165,7 +161,7 @@ static void kill_all(struct init *init)
 {
 	for (size_t i = 0; i < init->table.count; i++)
 		if (init->table.rows[i].is_killing)
-			process_kill_step(&init->table, &init->table.rows[i]);
+			process_kill_step(&init->table.rows[i]);
 }
 
 static int sooner(int timeout_ms, int other_ms)
@@ -203,6 +199,12 @@ static void flush(struct init *init)
 	init->waits_by_time = result == OUTBOX_LATER;
 	init->is_gone = init->is_gone || result == OUTBOX_GONE;
 	watch_control(init);
+}
+
+void init_announce(struct init *init)
+{
+	init->owes_synced = true;
+	flush(init);
 }
 
 static void hear(struct init *init, const struct epoll_event *event)

@@ -93,6 +93,17 @@ struct process *process_next_unanswered(struct process_table *table)
 	return table->queue_count > 0 ? &table->rows[table->queue[table->queue_head]] : NULL;
 }
 
+/* Its subreaper may yet write into the note: the row is free when that is gone, too. */
+static void leave(struct process_table *table, struct process *process)
+{
+	streams_close(&process->streams);
+	process->number = 0;
+	process->owed = 0;
+	process->state = PROCESS_LEFT;
+	if (process->child == 0 || !(process->flags & INIT_SUBREAPER))
+		release(table, process);
+}
+
 void process_set_answered(struct process_table *table, struct process *process)
 {
 	process->owed &= ~(uint32_t)OWES_ANSWER;
@@ -103,7 +114,7 @@ void process_set_answered(struct process_table *table, struct process *process)
 	table->queue_count--;
 	process->is_answered = true;
 	if (process->state == PROCESS_FAILED)
-		release(table, process);
+		leave(table, process);
 }
 
 void process_fail(struct process *process, enum init_phase phase, int errnum)
@@ -187,15 +198,14 @@ static int forget(struct process_table *table, struct process *process)
 {
 	if (!process->is_answered)
 		return EBUSY;
-	streams_close(&process->streams);
-	if (process->child == 0) {
-		release(table, process);
-		return 0;
-	}
-	process->number = 0;
-	process->owed = 0;
-	process->state = PROCESS_LEFT;
-	process->is_killing = true;
+	process->is_killing = true; /* what is left of it, if its subreaper lives */
+	leave(table, process);
+	return 0;
+}
+
+static int depart(struct process_table *table, struct process *process)
+{
+	leave(table, process);
 	return 0;
 }
 
@@ -208,7 +218,7 @@ static action *const actions[PROCESS_STATES][PROCESS_EVENTS] = {
 	[PROCESS_FAILED]   = { nothing, nothing,        nothing,    refuse },
 	[PROCESS_RUNNING]  = { nothing, end,            lose,       refuse },
 	[PROCESS_EXITED]   = { nothing, nothing,        nothing,    forget },
-	[PROCESS_LEFT]     = { nothing, nothing,        nothing,    nothing },
+	[PROCESS_LEFT]     = { nothing, depart,         depart,     nothing },
 };
 
 int process_handle(struct process_table *table, struct process *process, enum process_event event)
@@ -272,7 +282,7 @@ static bool is_leader_alive(const struct process *process)
 	return process->state == PROCESS_STARTING || process->state == PROCESS_RUNNING;
 }
 
-void process_kill_step(struct process_table *table, struct process *process)
+void process_kill_step(struct process *process)
 {
 	const struct tree tree = tree_of(process);
 	bool has_subreaper = process->flags & INIT_SUBREAPER;
@@ -283,8 +293,5 @@ void process_kill_step(struct process_table *table, struct process *process)
 	if (has_subreaper ? process->child > 0 : seen != 0 || is_leader_alive(process))
 		return;
 	process->is_killing = false;
-	if (process->state == PROCESS_LEFT)
-		release(table, process);
-	else
-		process->owed |= OWES_KILLED;
+	process->owed |= OWES_KILLED;
 }

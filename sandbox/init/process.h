@@ -18,7 +18,7 @@ enum process_state {
 	PROCESS_FAILED,     /* it could not; the row goes when that is told */
 	PROCESS_RUNNING,
 	PROCESS_EXITED,     /* its ending is kept until FORGET */
-	PROCESS_LEFT,       /* forgotten, but its subreaper has yet to be rid of what the leader left */
+	PROCESS_LEFT,       /* forgotten, or told that it failed; the row waits for its subreaper to end */
 	PROCESS_STATES
 };
 
@@ -68,7 +68,7 @@ struct process *process_find_child(struct process_table *table, pid_t pid);
 uint32_t process_index(const struct process_table *table, const struct process *process);
 /* The row whose START is to be answered next, NULL if there is none. */
 struct process *process_next_unanswered(struct process_table *table);
-/* Its START was answered. A row that failed is free after it. */
+/* Its START was answered. A row that failed is forgotten with it. */
 void process_set_answered(struct process_table *table, struct process *process);
 
 /* It failed before there was a child. */
@@ -86,6 +86,6 @@ int process_signal_tree(struct process *process, int signo);
 int process_kill_tree(struct process *process);
 
 /* One step of killing its tree; no more is needed when is_killing is off again. */
-void process_kill_step(struct process_table *table, struct process *process);
+void process_kill_step(struct process *process);
 
 #endif

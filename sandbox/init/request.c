@@ -25,10 +25,12 @@ static void take_descriptors(struct msghdr *packet, struct request *request)
 		for (size_t i = 0; i < count; i++) {
 			int fd;
 			memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-			if (request->fd_count < INIT_MAX_FDS)
+			if (request->fd_count < INIT_MAX_FDS) {
 				request->fds[request->fd_count++] = fd;
-			else
+			} else { /* the buffer's alignment leaves room for one more */
 				close(fd);
+				request->wrong = EBADF;
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ struct settings {
 	uint64_t open_files;            /* RLIMIT_NOFILE of each; 0 = no limit */
 	uint64_t file_size;             /* RLIMIT_FSIZE of each, in bytes; 0 = no limit */
 	bool resets_oom;                /* init's oom_score_adj is lowered, and must not be inherited */
+	uint64_t own_cgroup;            /* tree_cgroup_key() of init: never one of a tree */
 	struct sock_fprog user_filter;  /* .len 0 = none */
 	const char *ptmx;               /* the terminals' multiplexer */
 };
