@@ -107,13 +107,21 @@ void process_settle(struct process *process)
 	process->exited_seq = session_event_commit(process->session);
 	process_forget_if_over(process);
 	TELL(process, done);
-	session_process_done(process->session, process);
+	session_process_done(process->session);
 }
 
 static void ask_usage(struct process *process)
 {
 	process->usage_asked++;
 	driver_of(process)->usage(process->session->sandbox, process->number);
+}
+
+static void begin_drain(struct process *process)
+{
+	sources_measure(process);
+	if (process->terminal)
+		restart_timer(process, &process->quiet, quiet_s);
+	sources_read(process);
 }
 
 void process_exited(struct process *process, int wait_status, const struct rusage *usage)
@@ -139,10 +147,7 @@ void process_exited(struct process *process, int wait_status, const struct rusag
 	process->usage_needed = process->usage_asked;
 	if (process->kill_on_exit && !process->kill_sent)
 		process_end(process, REASON_NONE, NULL, 0);
-	sources_measure(process);
-	if (process->terminal)
-		restart_timer(process, &process->quiet, quiet_s);
-	sources_read(process);
+	begin_drain(process);
 	process_settle(process);
 }
 
@@ -150,15 +155,13 @@ static void tree_is_empty(struct process *process)
 {
 	process->is_empty = true;
 	ev_timer_stop(loop_of(process), &process->grace);
-	if (process->state == PROCESS_REAPED && process->must_empty) {
-		sources_measure(process); /* nobody can write any more: all there is, is there */
-		sources_read(process);
-	}
+	if (process->state == PROCESS_REAPED && process->must_empty)
+		begin_drain(process); /* nobody can write any more: all there is, is there */
 	TELL(process, empty);
 	if (process->state == PROCESS_DONE)
 		process_forget_if_over(process);
 	else
-		process_settle(process); /* may free it */
+		process_settle(process);
 }
 
 void process_killed(struct process *process)
@@ -412,7 +415,7 @@ static void drop(struct process *process, const char *code, const char *message)
 	}
 	TAILQ_REMOVE(&session->processes, process, link);
 	session->process_count--;
-	session_process_done(session, process);
+	session_process_done(session);
 	process_free(process);
 }
 

@@ -108,7 +108,7 @@ void process_killed(struct process *process);
 void process_usage(struct process *process, const struct process_usage *usage);
 void process_lost(struct process *process, const char *message);
 
-/* Write EXITED if all that it must come after is there. The process may be freed by it. */
+/* Write EXITED if all that it must come after is there. */
 void process_settle(struct process *process);
 /* Once it is DONE, its streams have ended and its tree is empty, the driver need not know it any more. */
 void process_forget_if_over(struct process *process);

@@ -293,27 +293,9 @@ void session_end(struct session *session, const char *reason, struct session_wat
 			process_end(process, REASON_KILLED, NULL, 0);
 }
 
-static void forget_oldest_done(struct session *session)
+void session_process_done(struct session *session)
 {
-	size_t done = session->process_count - session->running_count;
-	struct process *process = TAILQ_FIRST(&session->processes);
-	while (process && done > SESSION_DONE_KEPT) {
-		struct process *next = TAILQ_NEXT(process, link);
-		if (process->state == PROCESS_DONE && process->forgotten && LIST_EMPTY(&process->watches)) {
-			TAILQ_REMOVE(&session->processes, process, link);
-			session->process_count--;
-			process_free(process);
-			done--;
-		}
-		process = next;
-	}
-}
-
-void session_process_done(struct session *session, struct process *process)
-{
-	(void)process;
 	session->running_count--;
-	forget_oldest_done(session);
 	if (session->state == SESSION_ENDING && session->running_count == 0)
 		destroy_sandbox(session);
 }
@@ -441,6 +423,23 @@ static const struct sandbox_events sandbox_events = {
 
 /* --- processes ----------------------------------------------------------------------------------------------- */
 
+/* Only here is a process that ended dropped, so that none vanishes under the feet of who has just ended it. */
+static void forget_oldest_done(struct session *session)
+{
+	size_t done = session->process_count - session->running_count;
+	struct process *process = TAILQ_FIRST(&session->processes);
+	while (process && done > SESSION_DONE_KEPT) {
+		struct process *next = TAILQ_NEXT(process, link);
+		if (process->state == PROCESS_DONE && process->forgotten && LIST_EMPTY(&process->watches)) {
+			TAILQ_REMOVE(&session->processes, process, link);
+			session->process_count--;
+			process_free(process);
+			done--;
+		}
+		process = next;
+	}
+}
+
 struct process *session_start(struct session *session, const struct process_options *options,
                               struct process_watch *watch, enum error_code *code, struct error *err)
 {
@@ -454,6 +453,7 @@ struct process *session_start(struct session *session, const struct process_opti
 		return error_set(err, 0, "a session runs at most %d processes started by clients at once", SESSION_PROCESSES),
 		       NULL;
 	}
+	forget_oldest_done(session);
 	struct process *process = process_start(session, ++session->next_process, options, watch);
 	TAILQ_INSERT_TAIL(&session->processes, process, link);
 	session->process_count++;

@@ -105,7 +105,7 @@ void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES],
 /* The process closed its stdin: what this client sent above OFFSET is not delivered. */
 void session_refuse_input(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process,
                           uint64_t offset);
-void session_process_done(struct session *session, struct process *process);
+void session_process_done(struct session *session);
 void session_channel_gone(struct session *session);
 
 #endif
