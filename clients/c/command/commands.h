@@ -1,0 +1,20 @@
+/*
+ * commands.h: the functions behind the rows of COMMANDS. Each returns the exit code.
+ */
+#ifndef SANDBAR_COMMAND_COMMANDS_H
+#define SANDBAR_COMMAND_COMMANDS_H
+
+#include "options.h"
+
+int command_attach(struct options *options);
+int command_logs(struct options *options);
+int command_new(struct options *options);
+int command_end(struct options *options);
+int command_ls(struct options *options);
+int command_info(struct options *options);
+int command_ps(struct options *options);
+int command_kill(struct options *options);
+int command_doctor(struct options *options);
+int command_version(struct options *options);
+
+#endif

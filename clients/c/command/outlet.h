@@ -1,0 +1,29 @@
+/*
+ * outlet.h: the two ways out of a command that shows a session: stdout and stderr, or JSON lines on stdout.
+ */
+#ifndef SANDBAR_COMMAND_OUTLET_H
+#define SANDBAR_COMMAND_OUTLET_H
+
+#include "screen.h"
+#include "sink.h"
+
+struct outlet {
+	struct sink out, err;
+	bool is_one;             /* both are the same file: all goes through `out`, in order */
+	bool has_screen;         /* output to stdout passes `screen` */
+	struct screen screen;
+	struct sandbar_channel *channel; /* is told what is held; may be NULL */
+	void (*failed)(int errnum, void *user); /* a write failed: told once */
+	void *user;
+	bool has_failed;
+};
+
+void outlet_init(struct outlet *outlet, struct sandbar *sandbar, void (*failed)(int errnum, void *user), void *user);
+void outlet_finish(struct outlet *outlet);
+
+void outlet_output(struct outlet *outlet, const struct sandbar_output *output);
+void outlet_event(struct outlet *outlet, unsigned kind, const void *frame, size_t length); /* as JSON */
+void outlet_text(struct outlet *outlet, const char *text, size_t length); /* of ours, to stdout */
+bool outlet_is_drained(const struct outlet *outlet);
+
+#endif

@@ -1,0 +1,177 @@
+/* `new`, `end`, `ls`, `info`. */
+#include "columns.h"
+#include "commands.h"
+#include "context.h"
+#include "json.h"
+#include "query.h"
+#include "tree.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum { US_PER_S = 1000000 };
+
+int command_new(struct options *options)
+{
+	struct context context;
+	struct sandbar_error error;
+	char id[SANDBAR_SESSION_BYTES];
+	int status = context_connect(&context, options);
+	struct sandbar_session session = {
+		.name = options->name,
+		.env = (const char *const *)options->env.items,
+		.limits = options->limits,
+		.ttl_ms = options->ttl_ms,
+	};
+
+	if (status < 0 && sandbar_session_create(context.sandbar, &session, id, &error) < 0)
+		status = context_fail(&context, "session.create", &error);
+	if (status < 0) {
+		printf(options->json ? "{\"session\": \"%s\"}\n" : "%s\n", id);
+		status = EXIT_OK;
+	}
+	context_finish(&context);
+	return status;
+}
+
+static int end_one(struct context *context, const char *name)
+{
+	char id[SANDBAR_SESSION_BYTES];
+	struct sandbar_error error;
+	int status = context_session(context, name, id);
+
+	if (status >= 0)
+		return status;
+	if (sandbar_session_end(context->sandbar, id, &error) == 0)
+		return EXIT_OK;
+	return context_fail(context, name, &error);
+}
+
+/* Every session is tried; the first failure decides the exit code. */
+int command_end(struct options *options)
+{
+	struct context context;
+	int status = context_connect(&context, options);
+
+	if (status < 0) {
+		status = EXIT_OK;
+		for (size_t i = 0; i < options->argument_count; i++) {
+			int outcome = end_one(&context, options->arguments[i]);
+			status = status == EXIT_OK ? outcome : status;
+		}
+		if (status == EXIT_OK && options->json)
+			puts("{}");
+	}
+	context_finish(&context);
+	return status;
+}
+
+/* "5s", "3m", "2h", "4d": as long ago as MICROSECONDS. */
+static void add_age(struct columns *columns, uint64_t microseconds)
+{
+	static const struct unit {
+		uint64_t seconds;
+		char letter;
+	} UNITS[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+	uint64_t seconds = microseconds / US_PER_S;
+	const struct unit *unit = UNITS;
+
+	while (unit->seconds > 1 && seconds < 2 * unit->seconds)
+		unit++;
+	columns_format(columns, "%" PRIu64 "%c", seconds / unit->seconds, unit->letter);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void add_text(struct columns *columns, const struct reader *map, const char *key)
+{
+	struct view text = query_text(map, key);
+
+	columns_add(columns, text.length ? text.data : "-", text.length ? text.length : 1);
+}
+
+static void print_sessions(const struct reader *result)
+{
+	static const char *const HEADINGS[] = {"SESSION", "AGE", "PROCESSES", "PARTICIPANTS", "NAME", NULL};
+	struct columns *columns = columns_create(HEADINGS);
+	struct reader rows = query_field(result, "sessions"), row;
+	uint64_t now = now_us();
+
+	while (query_next(&rows, &row)) {
+		uint64_t created = query_number(&row, "created_us");
+		add_text(columns, &row, "session");
+		add_age(columns, now > created ? now - created : 0);
+		columns_format(columns, "%" PRIu64, query_number(&row, "processes"));
+		columns_format(columns, "%" PRIu64, query_number(&row, "participants"));
+		add_text(columns, &row, "name");
+	}
+	columns_print(columns, stdout);
+}
+
+static void print_json(const struct reader *result)
+{
+	struct reader reader = *result;
+
+	json_value(stdout, &reader);
+	putchar('\n');
+}
+
+int command_ls(struct options *options)
+{
+	struct context context;
+	struct query query;
+	struct sandbar_error error;
+	int status = context_connect(&context, options);
+
+	if (status < 0 && query_begin(&query, context.sandbar, "session.list", NULL, 0, &error) < 0)
+		status = context_fail(&context, "session.list", &error);
+	if (status < 0) {
+		if (options->json)
+			print_json(&query.result);
+		else
+			print_sessions(&query.result);
+		query_finish(&query);
+		status = EXIT_OK;
+	}
+	context_finish(&context);
+	return status;
+}
+
+static int info(struct context *context, const struct options *options)
+{
+	struct query query;
+	struct sandbar_error error;
+	char id[SANDBAR_SESSION_BYTES] = "";
+	int status = options->argument_count ? context_session(context, options->arguments[0], id) : -1;
+
+	if (status >= 0)
+		return status;
+	int outcome = id[0] ? query_session(&query, context->sandbar, "session.info", id, 0, &error)
+	                    : query_begin(&query, context->sandbar, "server.info", NULL, 0, &error);
+	if (outcome < 0)
+		return context_fail(context, id[0] ? options->arguments[0] : "server.info", &error);
+	if (options->json)
+		print_json(&query.result);
+	else
+		tree_print(stdout, &query.result);
+	query_finish(&query);
+	return EXIT_OK;
+}
+
+int command_info(struct options *options)
+{
+	struct context context;
+	int status = context_connect(&context, options);
+
+	if (status < 0)
+		status = info(&context, options);
+	context_finish(&context);
+	return status;
+}
