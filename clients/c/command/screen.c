@@ -67,11 +67,25 @@ static bool is_control_query(const char *text, size_t length)
 	return false;
 }
 
-/* OSC with a `?` as a value, DCS $q (DECRQSS) and +q (XTGETTCAP), APC G (a kitty image may ask back). */
+/* A whole value that is `?`, as in `OSC 11;?` or `OSC 4;1;?;2;?`. */
+static bool has_question(const char *text, size_t length)
+{
+	const char *end = text + length;
+	const char *at = text;
+
+	while ((at = memmem(at, (size_t)(end - at), ";?", 2))) {
+		at += 2;
+		if (at < end && (*at == ';' || *at == BELL || *at == ESCAPE))
+			return true;
+	}
+	return false;
+}
+
+/* OSC with a question, DCS $q (DECRQSS) and +q (XTGETTCAP), APC G (a kitty image may ask back). */
 static bool is_string_query(const char *text, size_t length)
 {
 	if (text[0] == ']')
-		return memmem(text, length, ";?", 2) != NULL;
+		return has_question(text, length);
 	if (text[0] == 'P')
 		return length > 2 && (text[1] == '$' || text[1] == '+') && text[2] == 'q';
 	return text[0] == '_' && length > 1 && text[1] == 'G';
