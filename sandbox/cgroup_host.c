@@ -28,23 +28,24 @@ static const struct controller_row controllers[CGROUP_CONTROLLERS] = {
 	[CGROUP_CPU] = {"cpu", true},       [CGROUP_CPUACCT] = {"cpuacct", false}, [CGROUP_FREEZER] = {"freezer", false},
 };
 
-/* Only the hierarchy's own mount is opened: a directory that cannot be made is no hierarchy for us. */
+/* A hierarchy in which PARENT cannot be made, or is another user's, is none for us. */
 static int open_hierarchy(struct cgroup_hierarchy *hierarchy, const char *path, const char *name)
 {
 	int length = snprintf(hierarchy->path, sizeof hierarchy->path, "%s/%s", path, name);
 	if (length < 0 || (size_t)length >= sizeof hierarchy->path)
 		return -1;
+	hierarchy->parent = -1;
 	hierarchy->own = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (hierarchy->own < 0)
 		return -1;
 	if (mkdirat(hierarchy->own, name, 0755) == 0 || errno == EEXIST) {
 		hierarchy->parent = openat(hierarchy->own, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (hierarchy->parent >= 0)
+		if (hierarchy->parent >= 0 && faccessat(hierarchy->parent, ".", W_OK | X_OK, AT_EACCESS) == 0)
 			return 0;
 	}
-	int errnum = errno;
+	if (hierarchy->parent >= 0)
+		close(hierarchy->parent);
 	close(hierarchy->own);
-	errno = errnum;
 	return -1;
 }
 

@@ -1,0 +1,271 @@
+/*
+ * A sandbox from the inside, as root makes it and as a normal user does.
+ */
+#include "cell.h"
+#include "story.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct look {
+	const char *script;
+	const char *expected; /* the whole output */
+};
+
+static const struct look looks[] = {
+	{"echo /*", "/bin /dev /etc /home /lib /lib32 /lib64 /mnt /opt /proc /root /run /sbin /srv /tmp /usr /var /work\n"},
+	{"id -u; id -un; id -G; pwd; hostname", "1000\nuser\n1000\n/work\nabcdefghijklmn27\n"},
+	{"echo $$; echo /dev/*", NULL},
+	{"test -e /etc/shadow && echo shadow; test -e /root/.bashrc && echo root; ls /home /root /mnt /srv /opt | grep -v :",
+	 "\n\n\n\n"},
+	{"for f in /usr/x /x /etc/x /dev/x /proc/x; do (: >$f) 2>/dev/null && echo $f; done; echo done", "done\n"},
+	{"for f in /work /tmp /dev/shm /run /var/tmp; do : >$f/x || echo $f; done; echo done", "done\n"},
+	{"cp /bin/true /dev/shm/t && /dev/shm/t", NULL},
+	{"cat /proc/keys /proc/kallsyms /proc/timer_list 2>/dev/null | wc -c; ls /proc/acpi /proc/scsi 2>/dev/null | grep -v :",
+	 NULL},
+	{"(echo x >/proc/sys/kernel/hostname) 2>/dev/null || echo refused; ls /sys 2>/dev/null; echo", "refused\n\n"},
+	{"ls /proc/self/fd", "0\n1\n2\n3\n"}, /* 3 is that of ls itself */
+	{"grep -c . /proc/net/dev; grep -h -e Cap -e NoNewPrivs -e Seccomp: /proc/self/status | tr -d '\\t'",
+	 "3\nCapInh:0000000000000000\nCapPrm:0000000000000000\nCapEff:0000000000000000\nCapBnd:0000000000000000\n"
+	 "CapAmb:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n"},
+	{"env | sort | grep -v -e ^PWD -e ^_= -e ^SHLVL -e ^OLDPWD", "HOME=/work\nPATH=/usr/local/bin:/usr/bin:/bin\n"},
+	{"kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem 2>/dev/null; readlink /proc/1/exe; echo here", NULL},
+	{"ulimit -n; ulimit -c", "1024\n0\n"},
+};
+
+static void expect_output(struct cell *cell, const char *script, const char *expected)
+{
+	struct ending ending = cell_run(cell, script);
+	if (expected)
+		EXPECT(strcmp(ending.output, expected) == 0, "\n%s\n--- gave:\n%s", script, ending.output);
+}
+
+static void expect_end(struct cell *cell, const char *script, const char *end)
+{
+	struct ending ending = cell_run(cell, script);
+	size_t length = strlen(ending.output), wanted = strlen(end);
+	EXPECT(length >= wanted && strcmp(ending.output + length - wanted, end) == 0, "\n%s\n--- gave:\n%s", script,
+	       ending.output);
+}
+
+static void look_around(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = sandbox_limits_default();
+	cell_open(&cell, &limits);
+	for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
+		expect_output(&cell, looks[i].script, looks[i].expected);
+	expect_end(&cell, "echo $(ls /dev)", "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero\n");
+	expect_end(&cell, "cp /bin/true /dev/shm/t && /dev/shm/t; echo $?", "126\n");
+	expect_end(&cell, "kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem; readlink /proc/1/exe; echo here", "here\n");
+	/* Nothing of the host's tree can be named: no mount shows its paths, and the old root is gone. */
+	expect_end(&cell, "grep -c -v -e ' /dev/' -e ' /proc' -e ' / / ' -e ' /usr' -e workspace -e ' /lib' /proc/self/mountinfo", "0\n");
+	cell_close(&cell);
+}
+
+Test(box, root_sees_only_what_was_given)
+{
+	story_run(STORY_ROOT, look_around);
+}
+
+Test(box, a_user_sees_only_what_was_given)
+{
+	story_run(STORY_USER, look_around);
+}
+
+static void map_ids(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = sandbox_limits_default();
+	cell_open(&cell, &limits);
+	unsigned inside, outside, count;
+	struct ending map = cell_run(&cell, "cat /proc/self/uid_map");
+	EXPECT(sscanf(map.output, "%u %u %u", &inside, &outside, &count) == 3, "%s", map.output);
+	EXPECT(inside == 0 && outside >= 0x70010000 && outside % 65536 == 0 && count == 65536, "%s", map.output);
+	expect_end(&cell, "test -d /proc/1 || echo invisible", "invisible\n");
+	cell_close(&cell);
+}
+
+Test(box, roots_sandboxes_have_ids_of_their_own)
+{
+	story_run(STORY_ROOT, map_ids);
+}
+
+static void meet_limits(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = cell_limits();
+	cell_open(&cell, &limits);
+	expect_end(&cell, "head -c 9000000 /dev/zero >/tmp/a; wc -c </tmp/a; rm /tmp/a", "8388608\n");
+	expect_end(&cell, "head -c 5000000 /dev/zero >/work/a; head -c 5000000 /dev/zero >/dev/shm/a; rm -f /work/a /dev/shm/a",
+	           "No space left on device\n");
+	expect_end(&cell, "i=0; while true >/tmp/f$i; do i=$((i+1)); done 2>/dev/null; echo $i", "200\n");
+	expect_end(&cell, "rm /tmp/f*; : >/tmp/again && echo room", "room\n");
+	expect_end(&cell, "python3 -c 'import pty\nn=0\ntry:\n  while 1: pty.openpty(); n+=1\nexcept OSError: print(n)'", "4\n");
+	/* The shell, its children and python count: 24 tasks, whoever counts them. */
+	struct ending bomb = cell_run(&cell, "python3 -c 'import os,time,sys\nn=0\ntry:\n  while n<100:\n    if os.fork()==0: time.sleep(9); os._exit(0)\n    n+=1\nexcept OSError as e: print(e.errno)\nprint(n); sys.stdout.flush()\nimport signal; signal.signal(signal.SIGTERM,signal.SIG_IGN); os.kill(-1, 15)'");
+	EXPECT(strncmp(bomb.output, "11\n2", 4) == 0, "%s", bomb.output);
+	cell_close(&cell);
+}
+
+Test(box, roots_limits_hold)
+{
+	story_run(STORY_ROOT, meet_limits);
+}
+
+Test(box, a_users_limits_hold)
+{
+	story_run(STORY_USER, meet_limits);
+}
+
+static void come_and_go(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = sandbox_limits_default();
+	cell_host(&cell);
+	unsigned mounts = cell_count_mounts(), cgroups = cell_count_cgroups();
+	int next_fd = dup(0);
+	close(next_fd);
+	for (int i = 0; i < 10; i++) {
+		int stream;
+		struct error err = {0};
+		cell_open(&cell, &limits);
+		cell_start(&cell, "(setsid sh -c 'trap \"\" TERM; sleep 100 & sleep 100' &) ; sleep 100", &stream);
+		sandbox_box_freeze(cell.box, true, &err);
+		sandbox_box_kill(cell.box);
+		for (int wait = 0; !sandbox_box_is_gone(cell.box); wait++) {
+			EXPECT(wait < 1000, "it does not go");
+			poll(NULL, 0, 1);
+		}
+		sandbox_box_destroy(cell.box);
+		cell.box = NULL;
+		close(cell.socket);
+		close(stream);
+	}
+	EXPECT(cell_count_mounts() == mounts, "%u mounts, before %u", cell_count_mounts(), mounts);
+	EXPECT(cell_count_cgroups() == cgroups, "%u cgroups, before %u", cell_count_cgroups(), cgroups);
+	int fd = dup(0);
+	EXPECT(fd == next_fd, "descriptors are left: %d, before %d", fd, next_fd);
+	close(fd);
+	cell_close(&cell);
+	EXPECT(cell_count_cgroups() == 0, "%u", cell_count_cgroups());
+}
+
+Test(box, nothing_of_roots_is_left)
+{
+	story_run(STORY_ROOT, come_and_go);
+}
+
+Test(box, nothing_of_a_users_is_left)
+{
+	story_run(STORY_USER, come_and_go);
+}
+
+static void die_by_itself(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = sandbox_limits_default();
+	cell_open(&cell, &limits);
+	struct pollfd pollfd = {.fd = sandbox_box_pidfd(cell.box), .events = POLLIN};
+	EXPECT(poll(&pollfd, 1, 0) == 0, "init is dead at once");
+	close(cell.socket);
+	cell.socket = -1;
+	sandbox_box_kill(cell.box);
+	EXPECT(poll(&pollfd, 1, 5000) == 1, "the pidfd tells nothing");
+	cell_close(&cell);
+}
+
+Test(box, its_pidfd_tells_the_end)
+{
+	story_run(STORY_USER, die_by_itself);
+}
+
+struct refusal {
+	struct sandbox_spec spec;
+	const char *part; /* of the message */
+};
+
+static void refuse(void)
+{
+	struct cell cell = {0};
+	cell_host(&cell);
+	struct sandbox_spec good = {.session = "abcdefghijklmnop", .limits = sandbox_limits_default()};
+	struct refusal refusals[] = {{good, "memory"}, {good, "session"}, {good, "session"}, {good, "is required"}};
+	refusals[0].spec.limits.memory = 1;
+	memcpy(refusals[1].spec.session, "../../../../../x", 17);
+	memset(refusals[2].spec.session, 'a', sizeof good.session);
+	refusals[3].spec.required_layers = UINT32_MAX;
+	const struct layer_report *report = sandbox_host_layers(cell.host);
+	bool all_on = true;
+	for (int i = 0; i < LAYER_COUNT; i++)
+		all_on = all_on && report->layers[i].on;
+	for (int i = 0; i < (all_on ? 3 : 4); i++) {
+		struct error err = {0};
+		int socket;
+		struct sandbox_box *box = sandbox_box_create(cell.host, &refusals[i].spec, &socket, &err);
+		EXPECT(!box, "%d was accepted", i);
+		EXPECT(strstr(err.message, refusals[i].part), "%s", err.message);
+	}
+	cell_close(&cell);
+}
+
+Test(box, what_cannot_be_is_refused_by_name)
+{
+	story_run(STORY_USER, refuse);
+}
+
+static void report_user(void)
+{
+	struct cell cell = {0};
+	cell_host(&cell);
+	const struct layer_report *report = sandbox_host_layers(cell.host);
+	static const enum layer always[] = {LAYER_USER, LAYER_PID, LAYER_MOUNT, LAYER_NETWORK, LAYER_IPC, LAYER_UTS, LAYER_CGROUP_NS,
+	                                    LAYER_ROOT, LAYER_DEV, LAYER_PROC, LAYER_CAPABILITIES, LAYER_SECCOMP, LAYER_RLIMITS};
+	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+		EXPECT(report->layers[always[i]].on, "%s: %s", layer_name(always[i]), report->layers[always[i]].detail);
+	for (int i = 0; i < LAYER_COUNT; i++)
+		EXPECT(report->layers[i].detail[0], "%s says nothing", layer_name((enum layer)i));
+	EXPECT(report->layers[LAYER_UID_RANGE].on == (geteuid() == 0), "%s", report->layers[LAYER_UID_RANGE].detail);
+	cell_close(&cell);
+}
+
+Test(probe, a_user_has_every_layer_but_ids_and_cgroups)
+{
+	story_run(STORY_USER, report_user);
+}
+
+Test(probe, root_has_every_layer_that_a_user_has)
+{
+	story_run(STORY_ROOT, report_user);
+}
+
+static void forbid_namespaces(void)
+{
+	struct cell cell = {0};
+	cell_host(&cell);
+	/* As on a host with user.max_user_namespaces = 0: the limit of the own namespace can be lowered by a user. */
+	FILE *file = fopen("/proc/sys/user/max_user_namespaces", "we");
+	if (!file)
+		story_skip("max_user_namespaces: %s", strerror(errno));
+	fputs("0", file);
+	if (fclose(file) != 0)
+		story_skip("max_user_namespaces cannot be lowered: %s", strerror(errno));
+	struct sandbox_spec spec = {.session = "abcdefghijklmnop", .limits = sandbox_limits_default()};
+	struct error err = {0};
+	int socket;
+	EXPECT(!sandbox_box_create(cell.host, &spec, &socket, &err), "a sandbox without a user namespace");
+	EXPECT(err.errnum == ENOSPC && strstr(err.message, "clone3"), "%s", err.message);
+	cell_close(&cell);
+}
+
+Test(box, a_failure_names_what_failed_and_leaves_nothing)
+{
+	story_run(STORY_USER, forbid_namespaces);
+}

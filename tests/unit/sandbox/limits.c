@@ -1,0 +1,48 @@
+#include "sandbox/layer.h"
+#include "sandbox/limits.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+Test(limits, a_session_that_asks_for_nothing_gets_what_the_protocol_says)
+{
+	struct sandbox_limits limits = sandbox_limits_default();
+	cr_assert_eq(limits.memory, (uint64_t)1 << 30);
+	cr_assert_eq(limits.workspace, (uint64_t)1 << 30);
+	cr_assert_eq(limits.processes, 512u);
+	cr_assert_eq(limits.inodes, 100000u);
+	cr_assert_eq(limits.open_files, 1024u);
+	cr_assert_eq(limits.ptys, 64u);
+	cr_assert_eq(limits.cpu_percent, 0u);
+	cr_assert_eq(limits.file_size, 0u);
+	cr_assert_null(sandbox_limits_check(&limits));
+}
+
+Test(limits, a_number_out_of_its_range_is_named)
+{
+	struct sandbox_limits standard = sandbox_limits_default();
+	struct sandbox_limits wrong[] = {standard, standard, standard, standard, standard, standard};
+	const char *const names[] = {"memory", "memory", "processes", "inodes", "open_files", "reserved"};
+	wrong[0].memory = (16 << 20) - 1;
+	wrong[1].memory = UINT64_MAX;
+	wrong[2].processes = 3;
+	wrong[3].inodes = 0;
+	wrong[4].open_files = 0;
+	wrong[5].reserved = 1;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *text = sandbox_limits_check(&wrong[i]);
+		cr_assert(text && strncmp(text, names[i], strlen(names[i])) == 0, "%zu: %s", i, text ? text : "accepted");
+	}
+}
+
+Test(layers, each_has_a_name_by_which_it_is_found)
+{
+	for (int i = 0; i < LAYER_COUNT; i++) {
+		cr_assert_eq(layer_find(layer_name((enum layer)i)), i);
+		cr_assert_gt(strlen(layer_summary((enum layer)i)), 0u);
+	}
+	cr_assert_eq(layer_find("seccomp "), -1);
+	cr_assert_eq(layer_find(""), -1);
+	cr_assert_null(layer_name(LAYER_COUNT));
+}

@@ -1,0 +1,159 @@
+#include "sandbox/seccomp.h"
+#include "story.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const names[] = {
+#define CALL(name, action) #name,
+#include "sandbox/seccomp_table.def"
+#undef CALL
+};
+
+enum { NAMES = sizeof names / sizeof names[0], NUMBERS = 1024 };
+
+Test(seccomp, every_call_that_libseccomp_knows_was_considered_once)
+{
+	for (int number = 0; number < NUMBERS; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		if (!name)
+			continue;
+		unsigned rows = 0;
+		for (size_t i = 0; i < NAMES; i++)
+			rows += strcmp(names[i], name) == 0;
+		cr_assert_eq(rows, 1u, "%s stands in %u rows", name, rows);
+		free(name);
+	}
+}
+
+static void confine(enum seccomp_program program)
+{
+	struct error err = {0};
+	int fd = seccomp_compile(program, &err);
+	EXPECT(fd >= 0, "%s", err.message);
+	EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "%s", strerror(errno));
+	EXPECT(seccomp_load_fd(fd, &err) == 0, "%s", err.message);
+}
+
+struct attempt {
+	const char *name;
+	long call;
+	unsigned long arguments[3];
+	int errnum; /* 0: allowed */
+};
+
+#define HIGH_BIT (1ul << 32)
+
+/* Whatever these do must be harmless where the filter does not stop them, since then the test is what runs them. */
+static const struct attempt attempts[] = {
+	{"getppid", SYS_getppid, {0}, 0},
+	{"a call of the future", 1000, {0}, ENOSYS},
+	{"clone3", SYS_clone3, {0}, ENOSYS},
+	{"io_uring_setup", SYS_io_uring_setup, {1}, ENOSYS},
+	{"userfaultfd", SYS_userfaultfd, {0}, ENOSYS},
+	{"unshare", SYS_unshare, {0}, EPERM},
+	{"setns", SYS_setns, {(unsigned long)-1}, EPERM},
+	{"bpf", SYS_bpf, {1000}, EPERM},
+	{"keyctl", SYS_keyctl, {1000}, EPERM},
+	{"mount", SYS_mount, {0}, EPERM},
+	{"setgroups", SYS_setgroups, {1000000}, EPERM},
+	{"clone into a user namespace", SYS_clone, {CLONE_NEWUSER | CLONE_THREAD}, EPERM},
+	{"clone into a cgroup namespace", SYS_clone, {CLONE_NEWCGROUP | CLONE_THREAD}, EPERM},
+	{"TIOCSTI", SYS_ioctl, {(unsigned long)-1, TIOCSTI}, EPERM},
+	{"TIOCSTI with a high bit", SYS_ioctl, {(unsigned long)-1, TIOCSTI | HIGH_BIT}, EPERM},
+	{"TIOCLINUX", SYS_ioctl, {(unsigned long)-1, TIOCLINUX}, EPERM},
+	{"another ioctl", SYS_ioctl, {(unsigned long)-1, TIOCGWINSZ}, EBADF},
+	{"personality, asked", SYS_personality, {0xffffffff}, 0},
+	{"personality, set", SYS_personality, {0x0040000}, EPERM},
+	{"socket AF_UNIX", SYS_socket, {AF_UNIX, SOCK_STREAM}, 0},
+	{"socket AF_INET", SYS_socket, {AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 6}, 0},
+	{"socket AF_INET6", SYS_socket, {AF_INET6, SOCK_DGRAM}, 0},
+	{"socket AF_NETLINK route", SYS_socket, {AF_NETLINK, SOCK_RAW}, 0},
+	{"socket AF_NETLINK audit", SYS_socket, {AF_NETLINK, SOCK_RAW, 9}, EPROTONOSUPPORT},
+	{"socket AF_INET raw", SYS_socket, {AF_INET, SOCK_RAW, 1}, EPERM},
+	{"socket AF_INET packet", SYS_socket, {AF_INET, SOCK_PACKET}, EPERM},
+	{"socket AF_INET sctp", SYS_socket, {AF_INET, SOCK_STREAM, 132}, EPROTONOSUPPORT},
+	{"socket AF_PACKET", SYS_socket, {AF_PACKET, SOCK_RAW}, EAFNOSUPPORT},
+	{"socket AF_VSOCK", SYS_socket, {40, SOCK_STREAM}, EAFNOSUPPORT},
+	{"socket AF_ALG", SYS_socket, {38, SOCK_SEQPACKET}, EAFNOSUPPORT},
+	{"socketpair AF_TIPC", SYS_socketpair, {30, SOCK_STREAM}, EAFNOSUPPORT},
+};
+
+static void try_each(void)
+{
+	confine(SECCOMP_PROGRAM_USER);
+	for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+		const struct attempt *attempt = &attempts[i];
+		errno = 0;
+		long result = syscall(attempt->call, attempt->arguments[0], attempt->arguments[1], attempt->arguments[2], 0, 0, 0);
+		int errnum = result < 0 ? errno : 0;
+		EXPECT(errnum == attempt->errnum, "%s: %s", attempt->name, strerrorname_np(errnum));
+	}
+}
+
+Test(seccomp, what_a_process_tries_is_answered_as_the_table_says)
+{
+	story_run(STORY_USER, try_each);
+}
+
+static void *nothing(void *argument)
+{
+	return argument;
+}
+
+static void start_things(void)
+{
+	confine(SECCOMP_PROGRAM_USER);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(7);
+	int status = 0;
+	EXPECT(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7, "fork");
+	EXPECT(system("exit 3") >> 8 == 3, "system");
+	pthread_t thread;
+	EXPECT(pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0, "thread");
+}
+
+Test(seccomp, forks_shells_and_threads_still_work_without_clone3)
+{
+	story_run(STORY_USER, start_things);
+}
+
+static void stack(void)
+{
+	confine(SECCOMP_PROGRAM_INIT);
+	errno = 0;
+	syscall(SYS_setgroups, 1000000, 0);
+	EXPECT(errno == EINVAL || errno == EPERM, "%s", strerrorname_np(errno));
+	start_things();
+	try_each();
+}
+
+Test(seccomp, the_users_program_loads_on_top_of_inits)
+{
+	story_run(STORY_USER, stack);
+}
+
+Test(seccomp, a_program_is_sealed)
+{
+	struct error err = {0};
+	int fd = seccomp_compile(SECCOMP_PROGRAM_USER, &err);
+	cr_assert_geq(fd, 0, "%s", err.message);
+	cr_assert_eq(write(fd, "x", 1), -1);
+	cr_assert_eq(ftruncate(fd, 0), -1);
+	struct stat st;
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_assert_lt((size_t)st.st_size / sizeof(struct sock_filter), 1000u, "a program that is loaded at every start");
+}
