@@ -39,10 +39,10 @@ void leaves_launch(struct sandbox *sandbox, struct process *process)
 {
 	struct spare_leaf *spare = take(sandbox, process->number);
 	if (spare) {
-		process_launch(process, sandbox, spare->fds, spare->count);
+		sandbox_launch(process, sandbox, spare->fds, spare->count);
 		free(spare);
 	} else if (process->number < sandbox->next_leaf) {
-		process_fail(process, sandbox, "internal", "the numbers of processes only rise");
+		sandbox_fail_start(process, sandbox, "internal", "the numbers of processes only rise");
 	}
 }
 
@@ -51,7 +51,7 @@ static void drop_unused(struct sandbox *sandbox)
 {
 	for (struct spare_leaf **link = &sandbox->spares; *link;) {
 		struct spare_leaf *spare = *link;
-		if (spare->process > sandbox->last_started || process_find(sandbox, spare->process)) {
+		if (spare->process > sandbox->last_started || sandbox_process(sandbox, spare->process)) {
 			link = &spare->next;
 			continue;
 		}
@@ -65,7 +65,7 @@ static void drop_unused(struct sandbox *sandbox)
 static void answered(void *owner, uint32_t number, const struct keeper_answer *answer)
 {
 	struct sandbox *sandbox = owner;
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	bool is_waited_for = process && process->state == PROCESS_WAITING;
 	sandbox->is_asking = false;
 	if (sandbox->is_ending || sandbox->is_lost)
@@ -78,7 +78,7 @@ static void answered(void *owner, uint32_t number, const struct keeper_answer *a
 	if (is_waited_for && answer->reply->status == KEEPER_OK)
 		leaves_launch(sandbox, process);
 	else if (is_waited_for)
-		process_fail(process, sandbox, answer->reply->code, answer->reply->message);
+		sandbox_fail_start(process, sandbox, answer->reply->code, answer->reply->message);
 	leaves_ask(sandbox);
 }
 
@@ -88,15 +88,15 @@ void leaves_ask(struct sandbox *sandbox)
 	if (!sandbox->has_leaves || sandbox->is_asking || sandbox->is_ending || sandbox->is_lost)
 		return;
 	drop_unused(sandbox);
-	while (sandbox->next_leaf < sandbox->last_started && !process_find(sandbox, sandbox->next_leaf))
+	while (sandbox->next_leaf < sandbox->last_started && !sandbox_process(sandbox, sandbox->next_leaf))
 		sandbox->next_leaf++;
 	if (sandbox->next_leaf > sandbox->last_started + LEAVES_AHEAD)
 		return;
 	uint32_t number = sandbox->next_leaf;
 	sandbox->is_asking = sandbox_ask(sandbox, KEEPER_LEAF, number, answered);
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!sandbox->is_asking && process && process->state == PROCESS_WAITING)
-		process_fail(process, sandbox, "unavailable", "the keeper does not answer");
+		sandbox_fail_start(process, sandbox, "unavailable", "the keeper does not answer");
 }
 
 void leaves_free(struct sandbox *sandbox)

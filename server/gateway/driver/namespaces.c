@@ -63,7 +63,7 @@ static void sandbox_clear(struct sandbox *sandbox)
 	init_client_destroy(sandbox->init);
 	sandbox->init = NULL;
 	leaves_free(sandbox);
-	processes_free(sandbox);
+	sandbox_free_processes(sandbox);
 	drop_deferred(sandbox->namespaces, sandbox);
 }
 
@@ -85,7 +85,7 @@ void sandbox_lose(struct sandbox *sandbox, const char *why)
 	init_client_destroy(sandbox->init);
 	sandbox->init = NULL;
 	leaves_free(sandbox);
-	processes_lose(sandbox);
+	sandbox_lose_processes(sandbox);
 	sandbox->events->lost(sandbox->owner, why);
 }
 
@@ -148,7 +148,7 @@ static void create_answered(void *owner, uint32_t process, const struct keeper_a
 	}
 	sandbox->has_leaves = created->layers.layers[LAYER_CGROUP].on;
 	sandbox->init = init_client_create(sandbox->namespaces->loop, answer->fds[0], created->epoch, sandbox->session,
-	                                   &process_init_events, sandbox);
+	                                   &sandbox_init_events, sandbox);
 	answer->fds[0] = -1;
 	leaves_ask(sandbox);
 	sandbox->events->created(sandbox->owner, &created->layers);
@@ -205,7 +205,7 @@ static const struct driver table = {
     .start = sandbox_start,
     .signal = sandbox_signal,
     .kill = sandbox_kill,
-    .usage = process_usage_ask,
+    .usage = sandbox_ask_usage,
     .close_stdin = sandbox_close_stdin,
     .forget = sandbox_forget,
 };

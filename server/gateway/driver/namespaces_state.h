@@ -90,21 +90,21 @@ bool sandbox_ask(struct sandbox *sandbox, enum keeper_request_type type, uint32_
 void sandbox_lose(struct sandbox *sandbox, const char *why);
 
 /* process.c */
-extern const struct init_client_events process_init_events; /* but for `gone`, which is the sandbox's: see namespaces.c */
+extern const struct init_client_events sandbox_init_events; /* but for `gone`, which is the sandbox's: see namespaces.c */
 void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec);
 void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope);
 void sandbox_kill(struct sandbox *sandbox, uint32_t number);
-void process_usage_ask(struct sandbox *sandbox, uint32_t number);
+void sandbox_ask_usage(struct sandbox *sandbox, uint32_t number);
 void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number);
 void sandbox_forget(struct sandbox *sandbox, uint32_t number);
-struct process *process_find(const struct sandbox *sandbox, uint32_t number); /* not a forgotten one */
+struct process *sandbox_process(const struct sandbox *sandbox, uint32_t number); /* not a forgotten one */
 /* Its leaf is here (COUNT descriptors, taken over), or it needs none: START it. */
-void process_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count);
+void sandbox_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count);
 /* Its leaf cannot be made. */
-void process_fail(struct process *process, struct sandbox *sandbox, const char *code, const char *message);
-void processes_free(struct sandbox *sandbox);
+void sandbox_fail_start(struct process *process, struct sandbox *sandbox, const char *code, const char *message);
+void sandbox_free_processes(struct sandbox *sandbox);
 /* Init is gone: what only it could answer is answered. */
-void processes_lose(struct sandbox *sandbox);
+void sandbox_lose_processes(struct sandbox *sandbox);
 
 /* leaves.c */
 /* Ask for the leaves of the next processes, one request at a time. */

@@ -17,7 +17,7 @@ static char *copy(const char *text)
 	return result;
 }
 
-struct process *process_find(const struct sandbox *sandbox, uint32_t number)
+struct process *sandbox_process(const struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = sandbox->processes;
 	while (process && (process->number != number || process->forgotten))
@@ -38,7 +38,7 @@ static void process_free(struct sandbox *sandbox, struct process *process)
 	free(process);
 }
 
-void processes_free(struct sandbox *sandbox)
+void sandbox_free_processes(struct sandbox *sandbox)
 {
 	while (sandbox->processes)
 		process_free(sandbox, sandbox->processes);
@@ -52,7 +52,7 @@ static void tell_killed(struct sandbox *sandbox, uint32_t number)
 /* It is gone for the driver before it is told, for the receiver may do anything then. */
 static void tell_start_failed(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process)
 		return;
 	struct start_failure failure = process->failure;
@@ -71,7 +71,7 @@ static void fail(struct sandbox *sandbox, struct process *process)
 	namespaces_defer(sandbox, tell_start_failed, process->number);
 }
 
-void process_fail(struct process *process, struct sandbox *sandbox, const char *code, const char *message)
+void sandbox_fail_start(struct process *process, struct sandbox *sandbox, const char *code, const char *message)
 {
 	start_failure_of_driver(&process->failure, code, message);
 	fail(sandbox, process);
@@ -89,7 +89,7 @@ static void send_held(struct sandbox *sandbox, struct process *process)
 		init_client_close_stdin(sandbox->init, process->number);
 }
 
-void process_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count)
+void sandbox_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count)
 {
 	process->start.leaf = leaf;
 	process->start.leaf_count = count;
@@ -99,7 +99,7 @@ void process_launch(struct process *process, struct sandbox *sandbox, const int 
 	if (sent)
 		send_held(sandbox, process);
 	else
-		process_fail(process, sandbox, "unavailable", "the sandbox does not answer");
+		sandbox_fail_start(process, sandbox, "unavailable", "the sandbox does not answer");
 }
 
 static struct process *process_new(struct sandbox *sandbox, const struct process_spec *spec)
@@ -130,12 +130,12 @@ void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec)
 	if (spec->process > sandbox->last_started)
 		sandbox->last_started = spec->process;
 	if (!sandbox->init || sandbox->is_lost) {
-		process_fail(process, sandbox, "unavailable", "the sandbox is gone");
+		sandbox_fail_start(process, sandbox, "unavailable", "the sandbox is gone");
 	} else if (start_payload_create(&process->start.payload, spec, &err) < 0) {
 		start_failure_of_init(&process->failure, INIT_PHASE_PAYLOAD, err.errnum, process->program, process->directory);
 		fail(sandbox, process);
 	} else if (!sandbox->has_leaves) {
-		process_launch(process, sandbox, NULL, 0);
+		sandbox_launch(process, sandbox, NULL, 0);
 	} else {
 		leaves_launch(sandbox, process);
 	}
@@ -144,7 +144,7 @@ void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec)
 
 void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope)
 {
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process || !sandbox->init || signo < 1 || signo > SIGNALS)
 		return;
 	if (process->state != PROCESS_WAITING)
@@ -157,7 +157,7 @@ void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum si
 
 void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (process && process->state == PROCESS_WAITING)
 		process->close_stdin = true;
 	else if (process && sandbox->init)
@@ -211,7 +211,7 @@ static void send_kill(struct sandbox *sandbox, struct process *process)
 /* Before it has started its leaf is empty: killing that would let the process slip in afterwards. */
 void sandbox_kill(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process)
 		namespaces_defer(sandbox, tell_killed, number);
 	else if (process->state == PROCESS_STARTED || process->state == PROCESS_EXITED)
@@ -243,7 +243,7 @@ static const struct process_usage unknown_usage = {UINT64_MAX, UINT64_MAX, UINT6
 static void tell_usage(struct sandbox *sandbox, uint32_t number)
 {
 	struct process_usage usage = unknown_usage;
-	fill_usage(&usage, process_find(sandbox, number));
+	fill_usage(&usage, sandbox_process(sandbox, number));
 	sandbox->events->usage(sandbox->owner, number, &usage);
 }
 
@@ -253,13 +253,13 @@ static void usage_answered(void *owner, uint32_t number, const struct keeper_ans
 	if (sandbox->is_ending)
 		return;
 	struct process_usage usage = answer->reply->status == KEEPER_OK ? answer->reply->usage : unknown_usage;
-	fill_usage(&usage, process_find(sandbox, number));
+	fill_usage(&usage, sandbox_process(sandbox, number));
 	sandbox->events->usage(sandbox->owner, number, &usage);
 }
 
-void process_usage_ask(struct sandbox *sandbox, uint32_t number)
+void sandbox_ask_usage(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	bool has_leaf = process && sandbox->has_leaves && process->state != PROCESS_WAITING && process->state != PROCESS_FAILED;
 	if (!has_leaf || !sandbox_ask(sandbox, KEEPER_USAGE, number, usage_answered))
 		namespaces_defer(sandbox, tell_usage, number);
@@ -267,7 +267,7 @@ void process_usage_ask(struct sandbox *sandbox, uint32_t number)
 
 void sandbox_forget(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process)
 		return;
 	if (sandbox->init)
@@ -290,7 +290,7 @@ static void close_streams(const struct process_streams *streams)
 static void on_started(void *owner, uint32_t number, const struct process_streams *streams)
 {
 	struct sandbox *sandbox = owner;
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process || process->state != PROCESS_STARTING) {
 		close_streams(streams);
 		return;
@@ -304,7 +304,7 @@ static void on_started(void *owner, uint32_t number, const struct process_stream
 static void on_start_failed(void *owner, uint32_t number, uint32_t phase, int errnum)
 {
 	struct sandbox *sandbox = owner;
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process || process->state != PROCESS_STARTING)
 		return;
 	start_failure_of_init(&process->failure, phase, errnum, process->program, process->directory);
@@ -314,7 +314,7 @@ static void on_start_failed(void *owner, uint32_t number, uint32_t phase, int er
 static void on_exited(void *owner, uint32_t number, int wait_status, const struct rusage *usage)
 {
 	struct sandbox *sandbox = owner;
-	struct process *process = process_find(sandbox, number);
+	struct process *process = sandbox_process(sandbox, number);
 	if (!process || process->state != PROCESS_STARTED)
 		return;
 	process->state = PROCESS_EXITED;
@@ -334,7 +334,7 @@ static void on_kill_failed(void *owner, uint32_t number)
 }
 
 /* With init everything in the sandbox is dead. The keeper still answers for what it was asked. */
-void processes_lose(struct sandbox *sandbox)
+void sandbox_lose_processes(struct sandbox *sandbox)
 {
 	for (struct process *process = sandbox->processes; process; process = process->next) {
 		if (process->kill_open && !sandbox->has_leaves)
@@ -349,7 +349,7 @@ static void on_gone(void *owner)
 	sandbox_lose(owner, "the sandbox's init is gone");
 }
 
-const struct init_client_events process_init_events = {
+const struct init_client_events sandbox_init_events = {
     .started = on_started,
     .start_failed = on_start_failed,
     .exited = on_exited,
