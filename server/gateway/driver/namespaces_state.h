@@ -48,8 +48,8 @@ struct process {
 	enum process_state state;
 	struct init_start start;  /* while WAITING: the payload is held here */
 	char *program, *directory; /* argv[0] and cwd, for the text of a failure */
-	uint64_t signals_leader, signals_tree; /* asked for while WAITING: bit n - 1 = signal n */
-	bool close_stdin;         /* asked for while WAITING */
+	uint64_t signals_leader, signals_tree; /* asked for before STARTED: bit n - 1 = signal n */
+	bool close_stdin;         /* asked for before STARTED */
 	bool kill_wanted;         /* asked for before STARTED */
 	bool kill_open;           /* KILL or KILL_TREE is not answered yet */
 	bool forgotten;           /* goes when the kill is answered */

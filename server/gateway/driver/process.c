@@ -77,18 +77,6 @@ void sandbox_fail_start(struct process *process, struct sandbox *sandbox, const 
 	fail(sandbox, process);
 }
 
-static void send_held(struct sandbox *sandbox, struct process *process)
-{
-	for (int signo = 1; signo <= SIGNALS; signo++) {
-		if (process->signals_leader & UINT64_C(1) << (signo - 1))
-			init_client_signal(sandbox->init, process->number, signo, SIGNAL_LEADER);
-		if (process->signals_tree & UINT64_C(1) << (signo - 1))
-			init_client_signal(sandbox->init, process->number, signo, SIGNAL_TREE);
-	}
-	if (process->close_stdin)
-		init_client_close_stdin(sandbox->init, process->number);
-}
-
 void sandbox_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count)
 {
 	process->start.leaf = leaf;
@@ -96,9 +84,7 @@ void sandbox_launch(struct process *process, struct sandbox *sandbox, const int 
 	process->state = PROCESS_STARTING;
 	bool sent = init_client_start(sandbox->init, &process->start);
 	process->start.payload.fd = -1;
-	if (sent)
-		send_held(sandbox, process);
-	else
+	if (!sent)
 		sandbox_fail_start(process, sandbox, "unavailable", "the sandbox does not answer");
 }
 
@@ -142,12 +128,18 @@ void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec)
 	leaves_ask(sandbox);
 }
 
+/* What is asked of it is held until it has started: before that, init may not know its leader yet. */
+static bool is_on_its_way(const struct process *process)
+{
+	return process->state == PROCESS_WAITING || process->state == PROCESS_STARTING;
+}
+
 void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope)
 {
 	struct process *process = sandbox_process(sandbox, number);
 	if (!process || !sandbox->init || signo < 1 || signo > SIGNALS)
 		return;
-	if (process->state != PROCESS_WAITING)
+	if (!is_on_its_way(process))
 		init_client_signal(sandbox->init, number, signo, scope);
 	else if (scope == SIGNAL_TREE)
 		process->signals_tree |= UINT64_C(1) << (signo - 1);
@@ -158,7 +150,7 @@ void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum si
 void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = sandbox_process(sandbox, number);
-	if (process && process->state == PROCESS_WAITING)
+	if (process && is_on_its_way(process))
 		process->close_stdin = true;
 	else if (process && sandbox->init)
 		init_client_close_stdin(sandbox->init, number);
@@ -279,6 +271,18 @@ void sandbox_forget(struct sandbox *sandbox, uint32_t number)
 		process_free(sandbox, process);
 }
 
+static void send_held(struct sandbox *sandbox, struct process *process)
+{
+	for (int signo = 1; signo <= SIGNALS; signo++) {
+		if (process->signals_leader & UINT64_C(1) << (signo - 1))
+			init_client_signal(sandbox->init, process->number, signo, SIGNAL_LEADER);
+		if (process->signals_tree & UINT64_C(1) << (signo - 1))
+			init_client_signal(sandbox->init, process->number, signo, SIGNAL_TREE);
+	}
+	if (process->close_stdin)
+		init_client_close_stdin(sandbox->init, process->number);
+}
+
 static void close_streams(const struct process_streams *streams)
 {
 	const int fds[] = {streams->stdin_fd, streams->stdout_fd, streams->stderr_fd, streams->tty_fd};
@@ -296,6 +300,7 @@ static void on_started(void *owner, uint32_t number, const struct process_stream
 		return;
 	}
 	process->state = PROCESS_STARTED;
+	send_held(sandbox, process);
 	if (process->kill_wanted)
 		send_kill(sandbox, process);
 	sandbox->events->started(sandbox->owner, number, streams);
