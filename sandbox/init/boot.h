@@ -53,7 +53,7 @@ enum init_boot_step {
 	INIT_BOOT_GROUPS,
 	INIT_BOOT_CAPABILITIES,
 	INIT_BOOT_NO_NEW_PRIVS,
-	INIT_BOOT_PARENT,       /* the keeper is gone */
+	INIT_BOOT_PARENT, /* the keeper is gone */
 	INIT_BOOT_CONFINE,
 	INIT_BOOT_LOOP,
 };

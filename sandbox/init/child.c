@@ -98,14 +98,14 @@ static int set_limits(const struct child_plan *plan)
 		int resource;
 		rlim_t soft, hard;
 	} rows[] = {
-		{ RLIMIT_NOFILE, files, files },
-		{ RLIMIT_FSIZE, file_size, file_size },
-		{ RLIMIT_CORE, 0, 0 },
-		{ RLIMIT_MEMLOCK, MEMLOCK_BYTES, MEMLOCK_BYTES },
-		{ RLIMIT_MSGQUEUE, MSGQUEUE_BYTES, MSGQUEUE_BYTES },
-		{ RLIMIT_RTPRIO, 0, 0 },
-		{ RLIMIT_NICE, 0, 0 },
-		{ RLIMIT_STACK, STACK_BYTES, RLIM_INFINITY },
+		{RLIMIT_NOFILE, files, files},
+		{RLIMIT_FSIZE, file_size, file_size},
+		{RLIMIT_CORE, 0, 0},
+		{RLIMIT_MEMLOCK, MEMLOCK_BYTES, MEMLOCK_BYTES},
+		{RLIMIT_MSGQUEUE, MSGQUEUE_BYTES, MSGQUEUE_BYTES},
+		{RLIMIT_RTPRIO, 0, 0},
+		{RLIMIT_NICE, 0, 0},
+		{RLIMIT_STACK, STACK_BYTES, RLIM_INFINITY},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (lower_limit(rows[i].resource, rows[i].soft, rows[i].hard) < 0)
@@ -142,22 +142,24 @@ static int execute_it(const struct child_plan *plan)
 	return execute(argv, envp);
 }
 
+/* clang-format off */
 static const struct {
 	enum init_phase phase;
 	int (*take)(const struct child_plan *plan);
 } steps[] = {
-	{ INIT_PHASE_CGROUP, join_leaf },
-	{ INIT_PHASE_CGROUP, note_itself },
-	{ INIT_PHASE_STREAMS, take_streams },
-	{ INIT_PHASE_TERMINAL, lead_session },
-	{ INIT_PHASE_CONFINE, unblock_signals },
-	{ INIT_PHASE_CONFINE, become_victim },
-	{ INIT_PHASE_CONFINE, set_limits },
-	{ INIT_PHASE_CONFINE, become_user },
-	{ INIT_PHASE_CWD, enter_directory },
-	{ INIT_PHASE_CONFINE, load_filter },
-	{ INIT_PHASE_EXEC, execute_it },
+	{INIT_PHASE_CGROUP, join_leaf},
+	{INIT_PHASE_CGROUP, note_itself},
+	{INIT_PHASE_STREAMS, take_streams},
+	{INIT_PHASE_TERMINAL, lead_session},
+	{INIT_PHASE_CONFINE, unblock_signals},
+	{INIT_PHASE_CONFINE, become_victim},
+	{INIT_PHASE_CONFINE, set_limits},
+	{INIT_PHASE_CONFINE, become_user},
+	{INIT_PHASE_CWD, enter_directory},
+	{INIT_PHASE_CONFINE, load_filter},
+	{INIT_PHASE_EXEC, execute_it},
 };
+/* clang-format on */
 
 _Noreturn void child_run(const struct child_plan *plan)
 {

@@ -19,8 +19,8 @@ struct child_plan {
 	struct note *note;
 	const struct stdio *stdio;
 	bool has_terminal;
-	int outcome_fd;          /* a close-on-exec pipe's end: its closing tells that the note is complete */
-	const int *leaf_fds;     /* cgroup.procs of its leaf in each hierarchy */
+	int outcome_fd;      /* a close-on-exec pipe's end: its closing tells that the note is complete */
+	const int *leaf_fds; /* cgroup.procs of its leaf in each hierarchy */
 	size_t leaf_count;
 };
 

@@ -13,7 +13,7 @@ typedef struct __user_cap_data_struct capability_words[_LINUX_CAPABILITY_U32S_3]
 
 static int read_capabilities(capability_words words)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	return (int)syscall(SYS_capget, &header, words);
 }
 
@@ -35,7 +35,7 @@ int confine_capabilities(uint64_t keep)
 		words[i].effective = words[i].permitted;
 		words[i].inheritable = 0;
 	}
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	return (int)syscall(SYS_capset, &header, words);
 }
 

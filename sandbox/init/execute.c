@@ -12,7 +12,7 @@ static int execute_path(char *path, char **argv, char **envp)
 	if (errno != ENOEXEC)
 		return -1;
 	char *name = argv[0];
-	argv[-1] = (char[]){ "/bin/sh" };
+	argv[-1] = (char[]){"/bin/sh"};
 	argv[0] = path;
 	execve("/bin/sh", argv - 1, envp);
 	argv[0] = name;
@@ -31,7 +31,7 @@ static const char *search_path(char *const *envp)
 /* As in glibc's execvpe: a directory of the list that is not there, or cannot be asked, is passed over. */
 static bool goes_on(int errnum)
 {
-	static const int passed[] = { EACCES, ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, ENAMETOOLONG };
+	static const int passed[] = {EACCES, ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, ENAMETOOLONG};
 	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
 		if (passed[i] == errnum)
 			return true;

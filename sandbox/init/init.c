@@ -29,7 +29,7 @@ enum {
 
 static int watch(struct init *init, int fd, uint64_t what)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = what };
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = what};
 	return epoll_ctl(init->poll, EPOLL_CTL_ADD, fd, &event);
 }
 
@@ -75,7 +75,7 @@ void init_destroy(struct init *init)
 		return;
 	if (init->table.notes)
 		process_table_finish(&init->table);
-	const int fds[] = { init->control, init->signals, init->reports[0], init->reports[1], init->poll };
+	const int fds[] = {init->control, init->signals, init->reports[0], init->reports[1], init->poll};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -177,8 +177,7 @@ static int next_wake(const struct init *init, int timeout_ms)
 		timeout_ms = sooner(timeout_ms, RETRY_MS);
 	for (size_t i = 0; i < init->table.count; i++)
 		if (init->table.rows[i].is_killing)
-			timeout_ms = sooner(timeout_ms,
-			                    init->table.rows[i].attempts < KILL_ATTEMPTS_FAST ? KILL_MS : KILL_SLOW_MS);
+			timeout_ms = sooner(timeout_ms, init->table.rows[i].attempts < KILL_ATTEMPTS_FAST ? KILL_MS : KILL_SLOW_MS);
 	return timeout_ms;
 }
 
@@ -187,7 +186,7 @@ static void watch_control(struct init *init)
 	uint32_t events = !init->is_blocked ? EPOLLIN : init->waits_by_time ? 0 : EPOLLOUT;
 	if (events == init->watched)
 		return;
-	struct epoll_event event = { .events = events, .data.u64 = WATCH_CONTROL };
+	struct epoll_event event = {.events = events, .data.u64 = WATCH_CONTROL};
 	if (epoll_ctl(init->poll, EPOLL_CTL_MOD, init->control, &event) == 0)
 		init->watched = events;
 }
@@ -209,7 +208,7 @@ void init_announce(struct init *init)
 
 static void hear(struct init *init, const struct epoll_event *event)
 {
-	static void (*const rows[])(struct init *init, uint64_t what) = { hear_control, hear_signals, hear_reports };
+	static void (*const rows[])(struct init * init, uint64_t what) = {hear_control, hear_signals, hear_reports};
 	uint64_t what = event->data.u64;
 	if (what < INIT_PROCESSES)
 		hear_outcome(init, what);

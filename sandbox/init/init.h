@@ -11,19 +11,19 @@
 
 struct init {
 	struct settings settings;
-	int control;                  /* the socket */
-	int signals;                  /* a signalfd of SIGCHLD */
-	int reports[2];               /* a pipe: subreapers write a row's index when its leader has ended */
-	int poll;                     /* the epoll descriptor */
-	uint64_t epoch;               /* of the gateway that is obeyed */
-	struct init_message refusal;  /* to be sent; type 0 = none */
+	int control;                 /* the socket */
+	int signals;                 /* a signalfd of SIGCHLD */
+	int reports[2];              /* a pipe: subreapers write a row's index when its leader has ended */
+	int poll;                    /* the epoll descriptor */
+	uint64_t epoch;              /* of the gateway that is obeyed */
+	struct init_message refusal; /* to be sent; type 0 = none */
 	bool owes_synced;
-	int32_t repeats;              /* of SYNCED: how many STARTED follow */
-	uint32_t watched;             /* the events for which the control socket is watched */
-	bool is_blocked;              /* what is owed could not be sent */
-	bool waits_by_time;           /* and no event will tell when it can */
-	bool has_zombies;             /* the last turn left some to be reaped */
-	bool is_gone;                 /* the other end is closed */
+	int32_t repeats;    /* of SYNCED: how many STARTED follow */
+	uint32_t watched;   /* the events for which the control socket is watched */
+	bool is_blocked;    /* what is owed could not be sent */
+	bool waits_by_time; /* and no event will tell when it can */
+	bool has_zombies;   /* the last turn left some to be reaped */
+	bool is_gone;       /* the other end is closed */
 	struct process_table table;
 };
 

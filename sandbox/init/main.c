@@ -10,7 +10,9 @@
 static _Noreturn void give_up(enum init_boot_step step, int errnum)
 {
 	const struct init_message message = {
-		.type = INIT_REFUSED, .flags = (uint32_t)errnum, .value = (int32_t)step,
+		.type = INIT_REFUSED,
+		.flags = (uint32_t)errnum,
+		.value = (int32_t)step,
 	};
 	(void)outbox_send(INIT_SOCKET_FD, &message, NULL, 0);
 	_exit(1);
@@ -18,7 +20,7 @@ static _Noreturn void give_up(enum init_boot_step step, int errnum)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = { 0 };
+	struct settings settings = {0};
 	enum init_boot_step failed = startup_take(argc, argv, &settings);
 	if (failed)
 		give_up(failed, errno);

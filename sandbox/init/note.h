@@ -14,15 +14,15 @@
 struct ending {
 	int status;
 	uint64_t user_us, system_us;
-	uint64_t max_rss;       /* bytes */
+	uint64_t max_rss; /* bytes */
 };
 
 struct note {
-	pid_t leader;           /* by itself; 0 = it never ran */
-	uint64_t cgroup;        /* by the leader: tree_cgroup_key() of its leaf; 0 = it has none */
-	uint32_t phase;         /* by the leader, or the subreaper: what failed (enum init_phase), 0 = nothing */
+	pid_t leader;    /* by itself; 0 = it never ran */
+	uint64_t cgroup; /* by the leader: tree_cgroup_key() of its leaf; 0 = it has none */
+	uint32_t phase;  /* by the leader, or the subreaper: what failed (enum init_phase), 0 = nothing */
 	int32_t errnum;
-	bool has_ended;         /* by the subreaper */
+	bool has_ended; /* by the subreaper */
 	struct ending ending;
 };
 

@@ -10,8 +10,8 @@ static enum outbox_result result_of(int errnum)
 		int errnum;
 		enum outbox_result result;
 	} rows[] = {
-		{ EAGAIN, OUTBOX_FULL },         { ETOOMANYREFS, OUTBOX_LATER }, { ENOBUFS, OUTBOX_LATER },
-		{ ENOMEM, OUTBOX_LATER },        { EINTR, OUTBOX_LATER },
+		{EAGAIN, OUTBOX_FULL},  {ETOOMANYREFS, OUTBOX_LATER}, {ENOBUFS, OUTBOX_LATER},
+		{ENOMEM, OUTBOX_LATER}, {EINTR, OUTBOX_LATER},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].errnum == errnum)
@@ -22,12 +22,12 @@ static enum outbox_result result_of(int errnum)
 enum outbox_result outbox_send(int control, const struct init_message *message, const int *fds, size_t count)
 {
 	struct init_message copy = *message;
-	struct iovec data = { .iov_base = &copy, .iov_len = sizeof copy };
+	struct iovec data = {.iov_base = &copy, .iov_len = sizeof copy};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(3 * sizeof(int))];
-	} ancillary = { 0 };
-	struct msghdr packet = { .msg_iov = &data, .msg_iovlen = 1 };
+	} ancillary = {0};
+	struct msghdr packet = {.msg_iov = &data, .msg_iovlen = 1};
 	if (count > 0) {
 		packet.msg_control = &ancillary;
 		packet.msg_controllen = CMSG_SPACE(count * sizeof *fds);
@@ -54,7 +54,7 @@ static enum outbox_result send_synced(struct init *init)
 {
 	if (!init->owes_synced)
 		return OUTBOX_SENT;
-	struct init_message message = { .type = INIT_SYNCED, .epoch = init->epoch, .value = init->repeats };
+	struct init_message message = {.type = INIT_SYNCED, .epoch = init->epoch, .value = init->repeats};
 	enum outbox_result result = outbox_send(init->control, &message, NULL, 0);
 	init->owes_synced = result != OUTBOX_SENT;
 	return result;
@@ -62,7 +62,7 @@ static enum outbox_result send_synced(struct init *init)
 
 static enum outbox_result send_answer(struct init *init, struct process *process)
 {
-	struct init_message message = { .epoch = init->epoch, .process = process->number };
+	struct init_message message = {.epoch = init->epoch, .process = process->number};
 	int fds[3];
 	size_t count = 0;
 	if (process->state == PROCESS_FAILED) {
@@ -102,7 +102,7 @@ static enum outbox_result send_exited(struct init *init, struct process *process
 
 static enum outbox_result send_killed(struct init *init, struct process *process)
 {
-	struct init_message message = { .type = INIT_KILLED, .epoch = init->epoch, .process = process->number };
+	struct init_message message = {.type = INIT_KILLED, .epoch = init->epoch, .process = process->number};
 	enum outbox_result result = outbox_send(init->control, &message, NULL, 0);
 	if (result == OUTBOX_SENT)
 		process->owed &= ~(uint32_t)OWES_KILLED;
@@ -123,7 +123,7 @@ static enum outbox_result send_rest(struct init *init, struct process *process)
 	static const struct {
 		uint32_t owed;
 		enum outbox_result (*send)(struct init *init, struct process *process);
-	} rows[] = { { OWES_ANSWER, send_answer }, { OWES_EXITED, send_exited }, { OWES_KILLED, send_killed } };
+	} rows[] = {{OWES_ANSWER, send_answer}, {OWES_EXITED, send_exited}, {OWES_KILLED, send_killed}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (!process->is_answered || !(process->owed & rows[i].owed))
 			continue;

@@ -8,9 +8,9 @@
 
 enum outbox_result {
 	OUTBOX_SENT,
-	OUTBOX_FULL,    /* try again when the socket is writable */
-	OUTBOX_LATER,   /* the kernel has no room for it now (descriptors in flight, memory): try again after a while */
-	OUTBOX_GONE,    /* nobody holds the other end */
+	OUTBOX_FULL,  /* try again when the socket is writable */
+	OUTBOX_LATER, /* the kernel has no room for it now (descriptors in flight, memory): try again after a while */
+	OUTBOX_GONE,  /* nobody holds the other end */
 };
 
 /* Send one message, with COUNT descriptors. */

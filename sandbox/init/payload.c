@@ -30,8 +30,7 @@ static const char *last_string(const char *bytes, size_t size)
 
 static int check(struct payload *payload)
 {
-	if (payload->argc == 0 ||
-	    !has_strings(payload->bytes, payload->size, (uint64_t)payload->argc + payload->envc + 1))
+	if (payload->argc == 0 || !has_strings(payload->bytes, payload->size, (uint64_t)payload->argc + payload->envc + 1))
 		return EINVAL;
 	payload->cwd = last_string(payload->bytes, payload->size);
 	return payload->cwd[0] == '/' ? 0 : ENOTDIR;
@@ -47,7 +46,7 @@ int payload_map(struct payload *payload, int fd, uint32_t argc, uint32_t envc)
 		return EINVAL;
 	if (status.st_size > INIT_PAYLOAD_BYTES)
 		return EFBIG;
-	*payload = (struct payload){ .size = (size_t)status.st_size, .argc = argc, .envc = envc };
+	*payload = (struct payload){.size = (size_t)status.st_size, .argc = argc, .envc = envc};
 	void *bytes = mmap(NULL, payload->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return ENOMEM;
@@ -62,7 +61,7 @@ void payload_unmap(struct payload *payload)
 {
 	if (payload->bytes)
 		munmap(payload->bytes, payload->size);
-	*payload = (struct payload){ 0 };
+	*payload = (struct payload){0};
 }
 
 static char *take_strings(char *at, char **vector, uint32_t count)

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct payload {
-	char *bytes;         /* mapped, private; never written */
+	char *bytes; /* mapped, private; never written */
 	size_t size;
 	uint32_t argc, envc;
-	const char *cwd;     /* points into it; absolute */
+	const char *cwd; /* points into it; absolute */
 };
 
 /* Map FD (borrowed) and check all that wire.h says of it. Returns 0, or an errno: EPERM it is not sealed, EFBIG too

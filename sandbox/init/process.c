@@ -10,8 +10,8 @@
 int process_table_init(struct process_table *table)
 {
 	memset(table, 0, sizeof *table);
-	void *notes = mmap(NULL, INIT_PROCESSES * sizeof *table->notes, PROT_READ | PROT_WRITE,
-	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *notes = mmap(NULL, INIT_PROCESSES * sizeof *table->notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	                   -1, 0);
 	if (notes == MAP_FAILED)
 		return -1;
 	table->notes = notes;
@@ -30,7 +30,7 @@ static void release(struct process_table *table, struct process *process)
 	close_outcome(process);
 	streams_close(&process->streams);
 	table->wide -= process->is_wide;
-	*process = (struct process){ .outcome_fd = -1, .streams = STREAMS_NONE };
+	*process = (struct process){.outcome_fd = -1, .streams = STREAMS_NONE};
 	while (table->count > 0 && table->rows[table->count - 1].state == PROCESS_FREE)
 		table->count--;
 }
@@ -55,7 +55,7 @@ struct process *process_add(struct process_table *table, uint32_t number, uint32
 		table->count++;
 	assert(table->queue_count < INIT_PROCESSES);
 	table->queue[(table->queue_head + table->queue_count++) % INIT_PROCESSES] = (uint16_t)index;
-	table->notes[index] = (struct note){ 0 };
+	table->notes[index] = (struct note){0};
 	table->rows[index] = (struct process){
 		.number = number,
 		.state = PROCESS_STARTING,
@@ -147,11 +147,11 @@ static int end(struct process_table *table, struct process *process)
 /* The leader's parent was killed, and the leader is init's child now: it ends with what is still to be seen below it. */
 static int lose(struct process_table *table, struct process *process)
 {
-	const struct tree rest = { .root = process->note->leader, .with_root = true };
+	const struct tree rest = {.root = process->note->leader, .with_root = true};
 	if (tree_signal_child(process->note->leader, getpid(), SIGSTOP) == 0)
 		(void)tree_kill(&rest, 1);
 	process->flags |= INIT_LOST;
-	process->note->ending = (struct ending){ .status = SIGKILL };
+	process->note->ending = (struct ending){.status = SIGKILL};
 	return end(table, process);
 }
 
@@ -211,6 +211,7 @@ static int depart(struct process_table *table, struct process *process)
 
 typedef int action(struct process_table *table, struct process *process);
 
+/* clang-format off */
 static action *const actions[PROCESS_STATES][PROCESS_EVENTS] = {
 	/*                      DECIDED  ENDED           ORPHANED    FORGET */
 	[PROCESS_FREE]     = { nothing, nothing,        nothing,    nothing },
@@ -220,6 +221,7 @@ static action *const actions[PROCESS_STATES][PROCESS_EVENTS] = {
 	[PROCESS_EXITED]   = { nothing, nothing,        nothing,    forget },
 	[PROCESS_LEFT]     = { nothing, depart,         depart,     nothing },
 };
+/* clang-format on */
 
 int process_handle(struct process_table *table, struct process *process, enum process_event event)
 {
@@ -246,8 +248,8 @@ int process_signal(struct process *process, int signo)
 static struct tree tree_of(const struct process *process)
 {
 	if (process->flags & INIT_SUBREAPER)
-		return (struct tree){ .root = process->child };
-	return (struct tree){ .cgroup = process->note->cgroup };
+		return (struct tree){.root = process->child};
+	return (struct tree){.cgroup = process->note->cgroup};
 }
 
 /* Init cannot find the tree of a lost process, nor one whose cgroup /proc did not tell. */

@@ -14,19 +14,19 @@
 
 enum process_state {
 	PROCESS_FREE,
-	PROCESS_STARTING,   /* forked; not yet known whether it could be executed */
-	PROCESS_FAILED,     /* it could not; the row goes when that is told */
+	PROCESS_STARTING, /* forked; not yet known whether it could be executed */
+	PROCESS_FAILED,   /* it could not; the row goes when that is told */
 	PROCESS_RUNNING,
-	PROCESS_EXITED,     /* its ending is kept until FORGET */
-	PROCESS_LEFT,       /* forgotten, or told that it failed; the row waits for its subreaper to end */
+	PROCESS_EXITED, /* its ending is kept until FORGET */
+	PROCESS_LEFT,   /* forgotten, or told that it failed; the row waits for its subreaper to end */
 	PROCESS_STATES
 };
 
 enum process_event {
-	PROCESS_DECIDED,    /* the outcome's pipe is closed: the note says whether it was executed */
-	PROCESS_ENDED,      /* the note has its ending */
-	PROCESS_ORPHANED,   /* its subreaper is gone, and no ending was noted */
-	PROCESS_FORGET,     /* asked for */
+	PROCESS_DECIDED,  /* the outcome's pipe is closed: the note says whether it was executed */
+	PROCESS_ENDED,    /* the note has its ending */
+	PROCESS_ORPHANED, /* its subreaper is gone, and no ending was noted */
+	PROCESS_FORGET,   /* asked for */
 	PROCESS_EVENTS
 };
 
@@ -34,26 +34,26 @@ enum process_event {
 enum { OWES_ANSWER = 1u << 0, OWES_EXITED = 1u << 1, OWES_KILLED = 1u << 2 };
 
 struct process {
-	uint32_t number;        /* the gateway's; 0 = none */
+	uint32_t number; /* the gateway's; 0 = none */
 	enum process_state state;
-	uint32_t flags;         /* INIT_TERMINAL, INIT_SUBREAPER, INIT_LOST */
-	uint32_t owed;          /* OWES_… */
-	bool is_answered;       /* START was: it is no longer in the queue */
+	uint32_t flags;   /* INIT_TERMINAL, INIT_SUBREAPER, INIT_LOST */
+	uint32_t owed;    /* OWES_… */
+	bool is_answered; /* START was: it is no longer in the queue */
 	bool is_killing;
-	bool is_wide;           /* has a wide pipe */
-	unsigned attempts;      /* of killing */
-	pid_t child;            /* init's own: the leader or the subreaper; 0 when it was reaped */
-	int outcome_fd;         /* read end; -1 */
+	bool is_wide;      /* has a wide pipe */
+	unsigned attempts; /* of killing */
+	pid_t child;       /* init's own: the leader or the subreaper; 0 when it was reaped */
+	int outcome_fd;    /* read end; -1 */
 	struct streams streams;
-	struct note *note;      /* the row's place in the shared memory */
+	struct note *note; /* the row's place in the shared memory */
 };
 
 struct process_table {
 	struct process rows[INIT_PROCESSES];
-	struct note *notes;               /* INIT_PROCESSES of them, shared with children */
-	size_t count;                     /* rows from here on are free */
-	size_t wide;                      /* how many have a wide pipe */
-	uint16_t queue[INIT_PROCESSES];   /* rows whose START is unanswered, in the order of the requests: a ring */
+	struct note *notes;             /* INIT_PROCESSES of them, shared with children */
+	size_t count;                   /* rows from here on are free */
+	size_t wide;                    /* how many have a wide pipe */
+	uint16_t queue[INIT_PROCESSES]; /* rows whose START is unanswered, in the order of the requests: a ring */
 	size_t queue_head, queue_count;
 };
 

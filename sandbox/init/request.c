@@ -12,7 +12,7 @@
 /* An empty message reads like the end does. */
 static bool is_end(int control)
 {
-	struct pollfd state = { .fd = control, .events = POLLIN };
+	struct pollfd state = {.fd = control, .events = POLLIN};
 	return poll(&state, 1, 0) > 0 && state.revents & POLLHUP;
 }
 
@@ -37,14 +37,14 @@ static void take_descriptors(struct msghdr *packet, struct request *request)
 
 enum request_result request_receive(int control, struct request *request)
 {
-	*request = (struct request){ 0 };
-	struct iovec data = { .iov_base = &request->message, .iov_len = sizeof request->message };
+	*request = (struct request){0};
+	struct iovec data = {.iov_base = &request->message, .iov_len = sizeof request->message};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(INIT_MAX_FDS * sizeof(int))];
 	} ancillary;
-	struct msghdr packet = { .msg_iov = &data, .msg_iovlen = 1,
-	                         .msg_control = &ancillary, .msg_controllen = sizeof ancillary };
+	struct msghdr packet = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof ancillary};
 	ssize_t got = recvmsg(control, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? REQUEST_NONE : REQUEST_END;
@@ -124,15 +124,15 @@ enum whom { NOBODY, NEW, KNOWN };
 static const struct row {
 	int (*carry_out)(struct init *init, const struct request *request, struct process *process);
 	enum whom whom;
-	uint32_t flags;              /* those allowed */
+	uint32_t flags; /* those allowed */
 	size_t least_fds, most_fds;
 } rows[] = {
-	[INIT_SYNC] = { synchronise, NOBODY, 0, 0, 0 },
-	[INIT_START] = { start, NEW, INIT_TERMINAL | INIT_STDIN | INIT_SUBREAPER, 1, INIT_MAX_FDS },
-	[INIT_SIGNAL] = { send_signal, KNOWN, INIT_SCOPE_TREE, 0, 0 },
-	[INIT_KILL_TREE] = { kill_tree, KNOWN, 0, 0, 0 },
-	[INIT_CLOSE_STDIN] = { close_stdin, KNOWN, 0, 0, 0 },
-	[INIT_FORGET] = { forget, KNOWN, 0, 0, 0 },
+	[INIT_SYNC] = {synchronise, NOBODY, 0, 0, 0},
+	[INIT_START] = {start, NEW, INIT_TERMINAL | INIT_STDIN | INIT_SUBREAPER, 1, INIT_MAX_FDS},
+	[INIT_SIGNAL] = {send_signal, KNOWN, INIT_SCOPE_TREE, 0, 0},
+	[INIT_KILL_TREE] = {kill_tree, KNOWN, 0, 0, 0},
+	[INIT_CLOSE_STDIN] = {close_stdin, KNOWN, 0, 0, 0},
+	[INIT_FORGET] = {forget, KNOWN, 0, 0, 0},
 };
 
 static const struct row *find_row(uint32_t type)

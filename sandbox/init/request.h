@@ -20,7 +20,7 @@ struct request {
 	struct init_message message;
 	int fds[INIT_MAX_FDS];
 	size_t fd_count;
-	int wrong;             /* an errno: it could not be received whole */
+	int wrong; /* an errno: it could not be received whole */
 };
 
 enum request_result { REQUEST_RECEIVED, REQUEST_NONE, REQUEST_END };

@@ -10,14 +10,14 @@
 #include <sys/types.h>
 
 struct settings {
-	uid_t uid;                      /* of the user's processes, inside */
+	uid_t uid; /* of the user's processes, inside */
 	gid_t gid;
-	uint64_t open_files;            /* RLIMIT_NOFILE of each; 0 = no limit */
-	uint64_t file_size;             /* RLIMIT_FSIZE of each, in bytes; 0 = no limit */
-	bool resets_oom;                /* init's oom_score_adj is lowered, and must not be inherited */
-	uint64_t own_cgroup;            /* tree_cgroup_key() of init: never one of a tree */
-	struct sock_fprog user_filter;  /* .len 0 = none */
-	const char *ptmx;               /* the terminals' multiplexer */
+	uint64_t open_files;           /* RLIMIT_NOFILE of each; 0 = no limit */
+	uint64_t file_size;            /* RLIMIT_FSIZE of each, in bytes; 0 = no limit */
+	bool resets_oom;               /* init's oom_score_adj is lowered, and must not be inherited */
+	uint64_t own_cgroup;           /* tree_cgroup_key() of init: never one of a tree */
+	struct sock_fprog user_filter; /* .len 0 = none */
+	const char *ptmx;              /* the terminals' multiplexer */
 };
 
 #endif

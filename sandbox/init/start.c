@@ -39,7 +39,7 @@ static int watch_outcome(struct init *init, struct process *process, int *theirs
 		return -1;
 	process->outcome_fd = ends[0];
 	*theirs = ends[1];
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = process_index(&init->table, process) };
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = process_index(&init->table, process)};
 	return epoll_ctl(init->poll, EPOLL_CTL_ADD, ends[0], &event);
 }
 
@@ -61,8 +61,7 @@ static void launch(struct init *init, struct process *process, const struct payl
 {
 	struct stdio stdio = STDIO_NONE;
 	int outcome_fd = -1;
-	if (open_streams(init, process, &request->message, &stdio) < 0 ||
-	    watch_outcome(init, process, &outcome_fd) < 0) {
+	if (open_streams(init, process, &request->message, &stdio) < 0 || watch_outcome(init, process, &outcome_fd) < 0) {
 		process_fail(process, INIT_PHASE_STREAMS, errno);
 	} else {
 		const struct child_plan plan = {
@@ -88,7 +87,7 @@ int start_process(struct init *init, const struct request *request)
 	int wrong = check(request);
 	if (wrong)
 		return wrong;
-	struct payload payload = { 0 };
+	struct payload payload = {0};
 	wrong = payload_map(&payload, request->fds[0], message->argc, message->envc);
 	if (wrong && wrong != ENOMEM)
 		return wrong;

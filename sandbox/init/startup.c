@@ -86,7 +86,7 @@ static int read_filter(int fd, struct sock_filter *instructions, struct sock_fpr
 		errno = got < 0 ? errno : EIO;
 		return -1;
 	}
-	*filter = (struct sock_fprog){ .len = (unsigned short)(size / sizeof *instructions), .filter = instructions };
+	*filter = (struct sock_fprog){.len = (unsigned short)(size / sizeof *instructions), .filter = instructions};
 	return close(fd);
 }
 
@@ -147,7 +147,7 @@ static int die_with_parent(struct settings *settings)
 	(void)settings;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return -1;
-	struct pollfd control = { .fd = INIT_SOCKET_FD, .events = POLLIN };
+	struct pollfd control = {.fd = INIT_SOCKET_FD, .events = POLLIN};
 	if (poll(&control, 1, 0) < 0)
 		return -1;
 	if (control.revents & (POLLHUP | POLLERR | POLLNVAL)) {
@@ -163,19 +163,21 @@ static int load_own_filter(struct settings *settings)
 	return confine_filter(&own_filter);
 }
 
+/* clang-format off */
 static const struct {
 	enum init_boot_step step;
 	int (*take)(struct settings *settings);
 } steps[] = {
-	{ INIT_BOOT_DESCRIPTORS, close_others },
-	{ INIT_BOOT_FILTERS, read_filters },
-	{ INIT_BOOT_SURROUNDINGS, reset_surroundings },
-	{ INIT_BOOT_GROUPS, drop_groups },
-	{ INIT_BOOT_CAPABILITIES, reduce_capabilities },
-	{ INIT_BOOT_NO_NEW_PRIVS, refuse_new_privileges },
-	{ INIT_BOOT_PARENT, die_with_parent },
-	{ INIT_BOOT_CONFINE, load_own_filter },
+	{INIT_BOOT_DESCRIPTORS, close_others},
+	{INIT_BOOT_FILTERS, read_filters},
+	{INIT_BOOT_SURROUNDINGS, reset_surroundings},
+	{INIT_BOOT_GROUPS, drop_groups},
+	{INIT_BOOT_CAPABILITIES, reduce_capabilities},
+	{INIT_BOOT_NO_NEW_PRIVS, refuse_new_privileges},
+	{INIT_BOOT_PARENT, die_with_parent},
+	{INIT_BOOT_CONFINE, load_own_filter},
 };
+/* clang-format on */
 
 enum init_boot_step startup_take(int argc, char **argv, struct settings *settings)
 {

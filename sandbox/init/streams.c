@@ -61,7 +61,7 @@ static int prepare_terminal(int slave, const struct settings *settings)
 
 static int open_slave(int master, uint16_t cols, uint16_t rows)
 {
-	struct winsize size = { .ws_col = cols, .ws_row = rows };
+	struct winsize size = {.ws_col = cols, .ws_row = rows};
 	int locked = 0;
 	if (ioctl(master, TIOCSPTLCK, &locked) < 0 || ioctl(master, TIOCSWINSZ, &size) < 0)
 		return -1;
@@ -89,7 +89,7 @@ int streams_open_terminal(struct streams *streams, struct stdio *stdio, const st
 
 size_t streams_list(const struct streams *streams, int fds[3])
 {
-	const int ours[] = { streams->tty, streams->out, streams->err, streams->in };
+	const int ours[] = {streams->tty, streams->out, streams->err, streams->in};
 	size_t count = 0;
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (ours[i] >= 0)

@@ -11,9 +11,9 @@
 
 /* Our ends: non-blocking, close-on-exec; -1 where there is none. */
 struct streams {
-	int tty;                 /* a terminal's master; else the pipes */
-	int out, err;            /* read ends */
-	int in;                  /* write end, with INIT_STDIN until it is closed */
+	int tty;      /* a terminal's master; else the pipes */
+	int out, err; /* read ends */
+	int in;       /* write end, with INIT_STDIN until it is closed */
 };
 
 /* The process's ends, for 0, 1 and 2; for a terminal all three are one descriptor; -1 for /dev/null. */
@@ -21,8 +21,8 @@ struct stdio {
 	int fds[3];
 };
 
-#define STREAMS_NONE ((struct streams){ -1, -1, -1, -1 })
-#define STDIO_NONE ((struct stdio){ { -1, -1, -1 } })
+#define STREAMS_NONE ((struct streams){-1, -1, -1, -1})
+#define STDIO_NONE ((struct stdio){{-1, -1, -1}})
 
 /* Pipes; stdin too if WANTS_STDIN; stdout is made 1 MiB wide if IS_WIDE and the kernel allows. Returns 0, or -1 with
  * errno and nothing open. */

@@ -17,10 +17,10 @@ enum {
 
 struct found {
 	pid_t pid, parent;
-	char state;         /* a letter of proc(5) */
+	char state; /* a letter of proc(5) */
 	bool is_member;
-	bool is_dead;       /* a zombie without live threads */
-	uint64_t started;   /* clock ticks since boot */
+	bool is_dead;     /* a zombie without live threads */
+	uint64_t started; /* clock ticks since boot */
 };
 
 /* The last walk; ascending by pid, as /proc lists them. Only one walk is ever in use. */

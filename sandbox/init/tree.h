@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 struct tree {
-	uint64_t cgroup;   /* a key; 0: go by descent */
-	pid_t root;        /* by descent: from here */
-	bool with_root;    /* the root itself is one of them */
+	uint64_t cgroup; /* a key; 0: go by descent */
+	pid_t root;      /* by descent: from here */
+	bool with_root;  /* the root itself is one of them */
 };
 
 /* A key of the cgroups that PID is in, of all hierarchies together; 0 where it cannot be read. */

@@ -20,19 +20,19 @@
 enum init_message_type {
 	/* requests */
 	INIT_SYNC = 1,
-	INIT_START,       /* descriptors: the payload memfd, then the cgroup.procs of the leaf (0..INIT_LEAF_FDS) */
-	INIT_SIGNAL,      /* value = signal number, flags = INIT_SCOPE_TREE or 0 */
-	INIT_KILL_TREE,   /* kill what is in its leaf, or below its subreaper, until nothing is left; then KILLED */
+	INIT_START,     /* descriptors: the payload memfd, then the cgroup.procs of the leaf (0..INIT_LEAF_FDS) */
+	INIT_SIGNAL,    /* value = signal number, flags = INIT_SCOPE_TREE or 0 */
+	INIT_KILL_TREE, /* kill what is in its leaf, or below its subreaper, until nothing is left; then KILLED */
 	INIT_CLOSE_STDIN,
 	INIT_FORGET,
 	/* answers and events */
-	INIT_SYNCED = 33, /* value = how many STARTED follow that repeat an earlier one */
-	INIT_STARTED,     /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end
+	INIT_SYNCED = 33,  /* value = how many STARTED follow that repeat an earlier one */
+	INIT_STARTED,      /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end
 	                   * (again after a SYNC, unless it was closed: then the flag is off) */
-	INIT_START_FAILED,/* value = errno, phase = what was tried */
-	INIT_EXITED,      /* value = wait status, usage; flags = INIT_LOST or 0 */
+	INIT_START_FAILED, /* value = errno, phase = what was tried */
+	INIT_EXITED,       /* value = wait status, usage; flags = INIT_LOST or 0 */
 	INIT_KILLED,
-	INIT_REFUSED,     /* value = the request's type; errno in flags: see request.h. Also the answer to a START refused */
+	INIT_REFUSED, /* value = the request's type; errno in flags: see request.h. Also the answer to a START refused */
 };
 
 enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };
@@ -40,29 +40,35 @@ enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };
 /* flags of START and STARTED */
 enum {
 	INIT_TERMINAL = 1u << 0,
-	INIT_STDIN = 1u << 1,       /* a pipe for stdin */
-	INIT_SUBREAPER = 1u << 2,   /* no cgroups: the process gets a parent of its own that adopts its orphans */
+	INIT_STDIN = 1u << 1,     /* a pipe for stdin */
+	INIT_SUBREAPER = 1u << 2, /* no cgroups: the process gets a parent of its own that adopts its orphans */
 	/* flag of SIGNAL */
 	INIT_SCOPE_TREE = 1u << 8,
 	/* flag of EXITED */
-	INIT_LOST = 1u << 9,        /* its subreaper was killed: how it ended is not known (value then is SIGKILL) */
+	INIT_LOST = 1u << 9, /* its subreaper was killed: how it ended is not known (value then is SIGKILL) */
 };
 
 /* phase of START_FAILED: what failed. The gateway makes the text. */
 enum init_phase {
-	INIT_PHASE_PAYLOAD = 1, INIT_PHASE_STREAMS, INIT_PHASE_FORK, INIT_PHASE_CGROUP, INIT_PHASE_TERMINAL,
-	INIT_PHASE_CONFINE, INIT_PHASE_CWD, INIT_PHASE_EXEC,
+	INIT_PHASE_PAYLOAD = 1,
+	INIT_PHASE_STREAMS,
+	INIT_PHASE_FORK,
+	INIT_PHASE_CGROUP,
+	INIT_PHASE_TERMINAL,
+	INIT_PHASE_CONFINE,
+	INIT_PHASE_CWD,
+	INIT_PHASE_EXEC,
 };
 
 struct init_message {
-	uint32_t type;      /* enum init_message_type */
+	uint32_t type; /* enum init_message_type */
 	uint32_t flags;
-	uint64_t epoch;     /* of the gateway */
-	uint32_t process;   /* from 1; 0 in SYNC and SYNCED */
+	uint64_t epoch;   /* of the gateway */
+	uint32_t process; /* from 1; 0 in SYNC and SYNCED */
 	int32_t value;
-	uint32_t phase;     /* enum init_phase */
+	uint32_t phase; /* enum init_phase */
 	uint16_t cols, rows;
-	uint32_t argc, envc;     /* of the payload: argc + envc + 1 strings, each ended by NUL: argv, envp, cwd */
+	uint32_t argc, envc;         /* of the payload: argc + envc + 1 strings, each ended by NUL: argv, envp, cwd */
 	uint64_t user_us, system_us; /* EXITED: rusage of the leader and what it waited for */
 	uint64_t max_rss;            /* EXITED: bytes */
 };
