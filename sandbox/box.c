@@ -26,8 +26,8 @@ struct leaf {
 
 struct sandbox_box {
 	struct sandbox_host *host;
-	int block;      /* of ids, or -1 */
-	int pidfd;      /* of init, or -1 where none was started */
+	int block; /* of ids, or -1 */
+	int pidfd; /* of init, or -1 where none was started */
 	bool reaped;
 	bool has_groups;
 	struct cgroup_session cgroups;
@@ -40,7 +40,8 @@ static int check_layers(const struct sandbox_host *host, uint32_t required, stru
 	for (int i = 0; i < LAYER_COUNT; i++) {
 		const struct layer_status *status = &host->report.layers[i];
 		if ((required & 1u << i) && !status->on)
-			return error_set(err, EOPNOTSUPP, "layer `%s` is required, but: %s", layer_name((enum layer)i), status->detail);
+			return error_set(err, EOPNOTSUPP, "layer `%s` is required, but: %s", layer_name((enum layer)i),
+			                 status->detail);
 	}
 	return 0;
 }

@@ -42,8 +42,8 @@ struct cgroup_host {
 	unsigned count;
 	int where[CGROUP_CONTROLLERS]; /* index of the hierarchy that has it, or -1 */
 	char name[CGROUP_NAME_BYTES];
-	bool moved;                    /* this process sits in PARENT/server: v2 allows controllers beside no process */
-	char detail[92];               /* "hybrid: v2 kill and freeze, v1 memory pids cpu", or why there is none */
+	bool moved;      /* this process sits in PARENT/server: v2 allows controllers beside no process */
+	char detail[92]; /* "hybrid: v2 kill and freeze, v1 memory pids cpu", or why there is none */
 };
 
 struct cgroup_group {

@@ -24,8 +24,8 @@ struct controller_row {
 };
 
 static const struct controller_row controllers[CGROUP_CONTROLLERS] = {
-	[CGROUP_UNIFIED] = {"", true},      [CGROUP_MEMORY] = {"memory", true},    [CGROUP_PIDS] = {"pids", true},
-	[CGROUP_CPU] = {"cpu", true},       [CGROUP_CPUACCT] = {"cpuacct", false}, [CGROUP_FREEZER] = {"freezer", false},
+	[CGROUP_UNIFIED] = {"", true}, [CGROUP_MEMORY] = {"memory", true},    [CGROUP_PIDS] = {"pids", true},
+	[CGROUP_CPU] = {"cpu", true},  [CGROUP_CPUACCT] = {"cpuacct", false}, [CGROUP_FREEZER] = {"freezer", false},
 };
 
 /* A hierarchy in which PARENT cannot be made, or is another user's, is none for us. */
@@ -197,7 +197,8 @@ static void close_all(struct cgroup_host *host)
 static void describe(struct cgroup_host *host)
 {
 	if (host->driver == &cgroup_none) {
-		snprintf(host->detail, sizeof host->detail, "no cgroup can be made below the own one: not writable, or not mounted");
+		snprintf(host->detail, sizeof host->detail,
+		         "no cgroup can be made below the own one: not writable, or not mounted");
 		return;
 	}
 	size_t used = (size_t)snprintf(host->detail, sizeof host->detail, "%s:%s", host->driver->name,

@@ -32,7 +32,8 @@ static bool own_path(const char *cgroups, const char *controller, char path[CGRO
 		const char *from = list ? strchr(list + 1, ':') : NULL;
 		if (!from)
 			return false;
-		bool found = *controller ? list[1] != ':' && has_token(list + 1, controller, ':') : strncmp(line, "0::", 3) == 0;
+		bool found = *controller ? list[1] != ':' && has_token(list + 1, controller, ':')
+		                         : strncmp(line, "0::", 3) == 0;
 		size_t length = strcspn(from + 1, "\n");
 		if (found && length < CGROUP_PATH_BYTES) {
 			memcpy(path, from + 1, length);
@@ -105,8 +106,7 @@ bool cgroup_mounts_find_in(const char *mountinfo, const char *cgroups, const cha
 	for (const char *line = mountinfo; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		struct mount_line mount;
-		if (parse_line(line, &mount) && is_hierarchy(&mount, controller) &&
-		    join(&mount, top ? mount.root : own, path))
+		if (parse_line(line, &mount) && is_hierarchy(&mount, controller) && join(&mount, top ? mount.root : own, path))
 			return true;
 	}
 	return false;

@@ -56,8 +56,8 @@ struct rlimit_row {
 
 /* RLIMIT_NOFILE and RLIMIT_FSIZE are put on by init, for users alone. */
 static const struct rlimit_row rlimits[] = {
-	{RLIMIT_CORE, 0},         {RLIMIT_MEMLOCK, 64 * 1024}, {RLIMIT_MSGQUEUE, 800 * 1024},
-	{RLIMIT_RTPRIO, 0},       {RLIMIT_NICE, 0},            {RLIMIT_SIGPENDING, 4096},
+	{RLIMIT_CORE, 0}, {RLIMIT_MEMLOCK, 64 * 1024}, {RLIMIT_MSGQUEUE, 800 * 1024}, {RLIMIT_RTPRIO, 0},
+	{RLIMIT_NICE, 0}, {RLIMIT_SIGPENDING, 4096},
 };
 
 static int wait_for_maps(struct child_setup *setup, struct error *err)

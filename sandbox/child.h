@@ -7,8 +7,7 @@
 #include "host.h"
 
 /* Namespaces that the child is born into; the cgroup namespace is entered later (child.c). */
-#define CHILD_NAMESPACES                                                                                     \
-	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
+#define CHILD_NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
 
 struct child_setup {
 	const struct sandbox_host *host;
@@ -19,7 +18,7 @@ struct child_setup {
 	int report; /* the pipe on which a failure is told */
 	int socket; /* init's; -1: only try, then tell and leave */
 	uint32_t notes;
-	int proc;   /* the new proc, between its making and its attaching */
+	int proc; /* the new proc, between its making and its attaching */
 };
 
 enum { CHILD_HIDES_PROCESSES = 1u << 0 }; /* notes: proc took hidepid=invisible */

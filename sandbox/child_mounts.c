@@ -29,6 +29,7 @@ struct mask {
 
 /* The union of what runc and bubblewrap hide (runc: libcontainer/specconv/example.go). Most is closed to a user
  * namespace already; a mask holds where a kernel forgets. What a host does not have is passed over. */
+/* clang-format off */
 static const struct mask masks[] = {
 	{"/proc/sys", MASK_WRITING},        {"/proc/irq", MASK_WRITING},       {"/proc/bus", MASK_WRITING},
 	{"/proc/fs", MASK_WRITING},         {"/proc/acpi", MASK_DIRECTORY},    {"/proc/asound", MASK_DIRECTORY},
@@ -38,6 +39,7 @@ static const struct mask masks[] = {
 	{"/proc/vmallocinfo", MASK_FILE},   {"/proc/pagetypeinfo", MASK_FILE}, {"/proc/slabinfo", MASK_FILE},
 	{"/proc/sysrq-trigger", MASK_FILE}, {"/proc/kallsyms", MASK_FILE},     {"/proc/kpagecount", MASK_FILE},
 };
+/* clang-format on */
 
 struct place {
 	const char *name; /* on the tmpfs */
@@ -48,10 +50,8 @@ struct place {
 
 /* All on one tmpfs, so that one limit holds for them together. */
 static const struct place places[] = {
-	{"work", "/work", 0755, 0},
-	{"tmp", "/tmp", 01777, 0},
-	{"var-tmp", "/var/tmp", 01777, 0},
-	{"shm", "/dev/shm", 01777, MOUNT_ATTR_NOEXEC},
+	{"work", "/work", 0755, 0},        {"tmp", "/tmp", 01777, 0},
+	{"var-tmp", "/var/tmp", 01777, 0}, {"shm", "/dev/shm", 01777, MOUNT_ATTR_NOEXEC},
 	{"run", "/run", 0755, 0},
 };
 

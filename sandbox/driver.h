@@ -27,25 +27,25 @@ struct sandbox; /* one sandbox; what is in it is the driver's business */
 struct sandbox_spec {
 	char session[SESSION_ID_LENGTH + 1]; /* names its cgroup and its host name */
 	struct sandbox_limits limits;
-	uint32_t required_layers;            /* bit n = enum layer n must be on, else create_failed */
+	uint32_t required_layers; /* bit n = enum layer n must be on, else create_failed */
 };
 
 /* One process to start. All pointers are borrowed until start() returns. */
 struct process_spec {
-	uint32_t process;           /* its number, from 1, never used again in this sandbox */
-	const char *const *argv;    /* ended by NULL; argv[0] is looked up in PATH of envp */
-	const char *const *envp;    /* the whole environment, ended by NULL */
-	const char *cwd;            /* absolute, inside */
+	uint32_t process;        /* its number, from 1, never used again in this sandbox */
+	const char *const *argv; /* ended by NULL; argv[0] is looked up in PATH of envp */
+	const char *const *envp; /* the whole environment, ended by NULL */
+	const char *cwd;         /* absolute, inside */
 	bool terminal;
-	bool wants_stdin;           /* pipes: a pipe for stdin, else /dev/null */
-	uint16_t cols, rows;        /* of a terminal */
+	bool wants_stdin;    /* pipes: a pipe for stdin, else /dev/null */
+	uint16_t cols, rows; /* of a terminal */
 };
 
 /* What a started process gives; -1 where there is none. All non-blocking and close-on-exec. */
 struct process_streams {
-	int stdin_fd;               /* write end of a pipe */
-	int stdout_fd, stderr_fd;   /* read ends of pipes */
-	int tty_fd;                 /* the terminal's master: both ways */
+	int stdin_fd;             /* write end of a pipe */
+	int stdout_fd, stderr_fd; /* read ends of pipes */
+	int tty_fd;               /* the terminal's master: both ways */
 };
 
 enum signal_scope { SIGNAL_LEADER, SIGNAL_TREE };
@@ -67,7 +67,7 @@ struct sandbox_events {
 	void (*start_failed)(void *owner, uint32_t process, int exit_code, const char *code, const char *message);
 	/* Its leader was reaped. wait_status is waitpid(2)'s. */
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
-	void (*killed)(void *owner, uint32_t process);  /* its tree is empty */
+	void (*killed)(void *owner, uint32_t process); /* its tree is empty */
 	void (*usage)(void *owner, uint32_t process, const struct process_usage *usage);
 	/* The sandbox died by itself (its init is gone); every process in it is lost. destroy() is still to be called. */
 	void (*lost)(void *owner, const char *message);

@@ -10,8 +10,8 @@
 enum { ERROR_MESSAGE_BYTES = 256 };
 
 struct error {
-	int errnum;                         /* errno, or 0 where there is none */
-	char message[ERROR_MESSAGE_BYTES];  /* "open `/dev/ptmx`: Permission denied"; always ended by NUL */
+	int errnum;                        /* errno, or 0 where there is none */
+	char message[ERROR_MESSAGE_BYTES]; /* "open `/dev/ptmx`: Permission denied"; always ended by NUL */
 };
 
 /* Fill ERR (may be NULL) with errno ERRNUM (0 = none; its text is appended after ": "). Always returns -1. */

@@ -22,6 +22,7 @@ enum {
 };
 
 /* Patterns of fnmatch(3). */
+/* clang-format off */
 static const char *const patterns[] = {
 	/* programs and libraries find each other */
 	"alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "OpenCL", "vulkan", "glvnd",
@@ -38,6 +39,7 @@ static const char *const patterns[] = {
 	"python2*", "python3*", "perl", "java*", "maven*", "gradle*", "ruby*", "lua*", "php*", "R", "julia", "fpc*.cfg",
 	"gnucobol", "ghc*", "texmf", "groff", "gprofng.rc", "gdb", "sgml", "xml", "manpath.config",
 };
+/* clang-format on */
 
 struct copying {
 	uint64_t bytes;

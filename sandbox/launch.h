@@ -14,13 +14,13 @@ struct launch {
 	const struct sandbox_host *host;
 	const char *hostname;
 	const struct sandbox_limits *limits;
-	int block;           /* of ids; unused without ranges */
-	int cgroup;          /* directory to be born into (v2), or -1 */
-	int socket;          /* for init; -1: a trial */
+	int block;  /* of ids; unused without ranges */
+	int cgroup; /* directory to be born into (v2), or -1 */
+	int socket; /* for init; -1: a trial */
 	struct timespec deadline;
 	/* results */
 	pid_t pid;
-	int pidfd;           /* -1 if nothing was started */
+	int pidfd; /* -1 if nothing was started */
 	struct child_report report;
 };
 

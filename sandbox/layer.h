@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 /* LAYER(NAME, "name", what it does). A row's order is the order in which `doctor` prints it. */
+/* clang-format off */
 #define LAYER_TABLE(LAYER)                                                                  \
 	LAYER(USER, "user", "a user namespace of its own")                                      \
 	LAYER(PID, "pid", "a process-id namespace with an init of ours")                        \
@@ -29,17 +30,18 @@
 	LAYER(CGROUP_CPU, "cgroup-cpu", "a limit of processor time")                            \
 	LAYER(FREEZE, "freeze", "pausing whole trees")                                          \
 	LAYER(RLIMITS, "rlimits", "limits of each process")
+/* clang-format on */
 
 enum layer {
 #define LAYER(name, text, summary) LAYER_##name,
 	LAYER_TABLE(LAYER)
 #undef LAYER
-	LAYER_COUNT
+		LAYER_COUNT
 };
 
 struct layer_status {
-	uint32_t on;      /* bool */
-	char detail[92];  /* what kind it is ("hybrid: v2 kill, v1 memory"), or why it is missing; ended by NUL */
+	uint32_t on;     /* bool */
+	char detail[92]; /* what kind it is ("hybrid: v2 kill, v1 memory"), or why it is missing; ended by NUL */
 };
 
 /* What this host gives; an array indexed by enum layer. */

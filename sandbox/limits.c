@@ -5,7 +5,7 @@
 
 enum {
 	MIB = 1024 * 1024,
-	TASKS_MOST = 1 << 20,    /* below the kernel's own PID_MAX_LIMIT (4 Mi), which pids.max refuses to exceed */
+	TASKS_MOST = 1 << 20,      /* below the kernel's own PID_MAX_LIMIT (4 Mi), which pids.max refuses to exceed */
 	PERCENT_MOST = 100 * 1024, /* 1,024 cores */
 };
 

@@ -11,7 +11,8 @@ static int configure(int fs, const char *type, const struct mount_option *option
 	for (; options && options->key; options++) {
 		unsigned command = options->value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG;
 		if (fsconfig(fs, command, options->key, options->value, 0) < 0)
-			return error_set(err, errno, "%s: option `%s=%s`", type, options->key, options->value ? options->value : "");
+			return error_set(err, errno, "%s: option `%s=%s`", type, options->key,
+			                 options->value ? options->value : "");
 	}
 	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return error_set(err, errno, "%s: create", type);

@@ -103,7 +103,12 @@ static void probe_setup(struct sandbox_host *host)
 {
 	struct sandbox_limits limits = sandbox_limits_default();
 	struct launch launch = {
-		.host = host, .hostname = "probe", .limits = &limits, .cgroup = -1, .socket = -1, .deadline = launch_deadline(),
+		.host = host,
+		.hostname = "probe",
+		.limits = &limits,
+		.cgroup = -1,
+		.socket = -1,
+		.deadline = launch_deadline(),
 	};
 	struct error err = {0};
 	launch.block = host->has_ranges ? id_range_take(&host->ids, &err) : -1;

@@ -26,37 +26,39 @@ struct tree_file {
 
 /* /run, /tmp, /var/tmp, /work and /dev/shm are places for the sandbox's own tmpfs (child_mounts.c). var/empty masks
  * directories of /proc. */
+/* clang-format off */
 static const char *const directories[] = {
 	"dev",  "dev/pts", "dev/shm", "etc", "home", "mnt", "opt",       "proc",    "root",
 	"run",  "srv",     "tmp",     "usr", "var",  "work", "var/empty", "var/lib", "var/tmp",
 };
+/* clang-format on */
 
 static const struct tree_file files[] = {
-	{"etc/passwd",
-     "root:x:0:0:root:/root:/usr/sbin/nologin\n"
-     "user:x:1000:1000:user:/work:/bin/bash\n"
-     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
+	{"etc/passwd", "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+                   "user:x:1000:1000:user:/work:/bin/bash\n"
+                   "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
 	{"etc/group", "root:x:0:\ntty:x:5:\nuser:x:1000:\nnogroup:x:65534:\n"},
 	{"etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n"},
 	{"etc/hostname", "sandbar\n"},
 	{"etc/resolv.conf", "# There is no network.\n"},
-	{"etc/nsswitch.conf",
-     "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n"
-     "protocols: files\nservices: files\nethers: files\nrpc: files\n"},
+	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n"
+                          "protocols: files\nservices: files\nethers: files\nrpc: files\n"},
 };
 
+/* clang-format off */
 static const struct tree_file links[] = {
 	{"etc/mtab", "/proc/self/mounts"}, {"var/run", "/run"},           {"dev/fd", "/proc/self/fd"},
 	{"dev/ptmx", "pts/ptmx"},          {"dev/stdin", "/proc/self/fd/0"}, {"dev/stdout", "/proc/self/fd/1"},
 	{"dev/stderr", "/proc/self/fd/2"},
 };
+/* clang-format on */
 
 static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
 /* Where /usr is merged these are links into it; elsewhere, directories of their own. */
 static const char *const usr_parts[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
-#define FOR_EACH(index, table) for (size_t index = 0; index < sizeof(table) / sizeof((table)[0]); index++)
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static int write_file(int root, const char *path, const char *text, struct error *err)
 {
@@ -71,13 +73,13 @@ static int write_file(int root, const char *path, const char *text, struct error
 
 static int make_skeleton(int root, struct error *err)
 {
-	FOR_EACH(i, directories)
+	for (size_t i = 0; i < COUNT(directories); i++)
 		if (mkdirat(root, directories[i], 0755) < 0)
 			return error_set(err, errno, "mkdir `%s`", directories[i]);
-	FOR_EACH(i, files)
+	for (size_t i = 0; i < COUNT(files); i++)
 		if (write_file(root, files[i].path, files[i].text, err) < 0)
 			return -1;
-	FOR_EACH(i, links)
+	for (size_t i = 0; i < COUNT(links); i++)
 		if (symlinkat(links[i].text, root, links[i].path) < 0)
 			return error_set(err, errno, "symlink `%s`", links[i].path);
 	return 0;
@@ -111,7 +113,7 @@ static int bind_host(int root, const char *host_path, const char *path, bool rec
 
 static int add_devices(int root, struct error *err)
 {
-	FOR_EACH(i, devices) {
+	for (size_t i = 0; i < COUNT(devices); i++) {
 		char host[32], inside[32];
 		snprintf(host, sizeof host, "/dev/%s", devices[i]);
 		snprintf(inside, sizeof inside, "dev/%s", devices[i]);
@@ -147,7 +149,7 @@ static int add_usr(int root, struct error *err)
 {
 	if (bind_host(root, "/usr", "usr", true, SEALED, err) < 0)
 		return -1;
-	FOR_EACH(i, usr_parts)
+	for (size_t i = 0; i < COUNT(usr_parts); i++)
 		if (add_usr_part(root, usr_parts[i], err) < 0)
 			return -1;
 	return 0;

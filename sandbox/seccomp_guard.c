@@ -39,14 +39,14 @@ struct guard_row {
 
 #define ALL 0xffffffffu
 #define SOCKET_KIND 0xfu /* the rest of a socket's type are flags: SOCK_TYPE_MASK of the kernel */
-#define NAMESPACES                                                                                           \
-	(uint32_t)(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |      \
+#define NAMESPACES                                                                                       \
+	(uint32_t)(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
 	           CLONE_NEWCGROUP)
 #define COUNT(...) (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+/* clang-format off */
 #define IS(argument, mask, ...) {true, argument, false, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
 #define IS_NOT(argument, mask, ...) {true, argument, true, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
 
-/* clang-format off */
 static const struct guard_row rows[] = {
 	/* Typing into a terminal that somebody else reads. */
 	{SYS_ioctl,       EPERM,           {IS(1, ALL, TIOCSTI, TIOCLINUX)}},

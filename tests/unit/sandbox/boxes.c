@@ -23,18 +23,20 @@ static const struct look looks[] = {
 	{"echo /*", "/bin /dev /etc /home /lib /lib32 /lib64 /mnt /opt /proc /root /run /sbin /srv /tmp /usr /var /work\n"},
 	{"id -u; id -un; id -G; pwd; hostname", "1000\nuser\n1000\n/work\nabcdefghijklmn27\n"},
 	{"echo $$; echo /dev/*", NULL},
-	{"test -e /etc/shadow && echo shadow; test -e /root/.bashrc && echo root; ls /home /root /mnt /srv /opt | grep -v :",
-	 "\n\n\n\n"},
+	{"test -e /etc/shadow && echo shadow; test -e /root/.bashrc && echo root; ls /home /root /mnt /srv /opt | grep -v "
+     ":",
+     "\n\n\n\n"},
 	{"for f in /usr/x /x /etc/x /dev/x /proc/x; do (: >$f) 2>/dev/null && echo $f; done; echo done", "done\n"},
 	{"for f in /work /tmp /dev/shm /run /var/tmp; do : >$f/x || echo $f; done; echo done", "done\n"},
 	{"cp /bin/true /dev/shm/t && /dev/shm/t", NULL},
-	{"cat /proc/keys /proc/kallsyms /proc/timer_list 2>/dev/null | wc -c; ls /proc/acpi /proc/scsi 2>/dev/null | grep -v :",
-	 NULL},
+	{"cat /proc/keys /proc/kallsyms /proc/timer_list 2>/dev/null | wc -c; ls /proc/acpi /proc/scsi 2>/dev/null | grep "
+     "-v :",
+     NULL},
 	{"(echo x >/proc/sys/kernel/hostname) 2>/dev/null || echo refused; ls /sys 2>/dev/null; echo", "refused\n\n"},
 	{"ls /proc/self/fd", "0\n1\n2\n3\n"}, /* 3 is that of ls itself */
 	{"grep -c . /proc/net/dev; grep -h -e Cap -e NoNewPrivs -e Seccomp: /proc/self/status | tr -d '\\t'",
-	 "3\nCapInh:0000000000000000\nCapPrm:0000000000000000\nCapEff:0000000000000000\nCapBnd:0000000000000000\n"
-	 "CapAmb:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n"},
+     "3\nCapInh:0000000000000000\nCapPrm:0000000000000000\nCapEff:0000000000000000\nCapBnd:0000000000000000\n"
+     "CapAmb:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n"},
 	{"env | sort | grep -v -e ^PWD -e ^_= -e ^SHLVL -e ^OLDPWD", "HOME=/work\nPATH=/usr/local/bin:/usr/bin:/bin\n"},
 	{"kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem 2>/dev/null; readlink /proc/1/exe; echo here", NULL},
 	{"ulimit -n; ulimit -c", "1024\n0\n"},
@@ -64,9 +66,12 @@ static void look_around(void)
 		expect_output(&cell, looks[i].script, looks[i].expected);
 	expect_end(&cell, "echo $(ls /dev)", "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero\n");
 	expect_end(&cell, "cp /bin/true /dev/shm/t && /dev/shm/t; echo $?", "126\n");
-	expect_end(&cell, "kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem; readlink /proc/1/exe; echo here", "here\n");
+	expect_end(&cell, "kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem; readlink /proc/1/exe; echo here",
+	           "here\n");
 	/* Nothing of the host's tree can be named: no mount shows its paths, and the old root is gone. */
-	expect_end(&cell, "grep -c -v -e ' /dev/' -e ' /proc' -e ' / / ' -e ' /usr' -e workspace -e ' /lib' /proc/self/mountinfo", "0\n");
+	expect_end(&cell,
+	           "grep -c -v -e ' /dev/' -e ' /proc' -e ' / / ' -e ' /usr' -e workspace -e ' /lib' /proc/self/mountinfo",
+	           "0\n");
 	cell_close(&cell);
 }
 
@@ -104,11 +109,13 @@ static void meet_limits(void)
 	struct sandbox_limits limits = cell_limits();
 	cell_open(&cell, &limits);
 	expect_end(&cell, "head -c 9000000 /dev/zero >/tmp/a; wc -c </tmp/a; rm /tmp/a", "8388608\n");
-	expect_end(&cell, "head -c 5000000 /dev/zero >/work/a; head -c 5000000 /dev/zero >/dev/shm/a; rm -f /work/a /dev/shm/a",
+	expect_end(&cell,
+	           "head -c 5000000 /dev/zero >/work/a; head -c 5000000 /dev/zero >/dev/shm/a; rm -f /work/a /dev/shm/a",
 	           "No space left on device\n");
 	expect_end(&cell, "i=0; while true >/tmp/f$i; do i=$((i+1)); done 2>/dev/null; echo $i", "200\n");
 	expect_end(&cell, "rm /tmp/f*; : >/tmp/again && echo room", "room\n");
-	expect_end(&cell, "python3 -c 'import pty\nn=0\ntry:\n  while 1: pty.openpty(); n+=1\nexcept OSError: print(n)'", "4\n");
+	expect_end(&cell, "python3 -c 'import pty\nn=0\ntry:\n  while 1: pty.openpty(); n+=1\nexcept OSError: print(n)'",
+	           "4\n");
 	/* 24 tasks, whoever counts them; the python that forks is one, and init or a subreaper may be. */
 	struct ending bomb = cell_run(&cell, "exec python3 -c '\n"
 	                                     "import os, time\n"
@@ -236,8 +243,9 @@ static void report_user(void)
 	struct cell cell = {0};
 	cell_host(&cell);
 	const struct layer_report *report = sandbox_host_layers(cell.host);
-	static const enum layer always[] = {LAYER_USER, LAYER_PID, LAYER_MOUNT, LAYER_NETWORK, LAYER_IPC, LAYER_UTS, LAYER_CGROUP_NS,
-	                                    LAYER_ROOT, LAYER_DEV, LAYER_PROC, LAYER_CAPABILITIES, LAYER_SECCOMP, LAYER_RLIMITS};
+	static const enum layer always[] = {LAYER_USER,         LAYER_PID,       LAYER_MOUNT,  LAYER_NETWORK, LAYER_IPC,
+	                                    LAYER_UTS,          LAYER_CGROUP_NS, LAYER_ROOT,   LAYER_DEV,     LAYER_PROC,
+	                                    LAYER_CAPABILITIES, LAYER_SECCOMP,   LAYER_RLIMITS};
 	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
 		EXPECT(report->layers[always[i]].on, "%s: %s", layer_name(always[i]), report->layers[always[i]].detail);
 	for (int i = 0; i < LAYER_COUNT; i++)

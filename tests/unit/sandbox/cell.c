@@ -86,13 +86,15 @@ void cell_close(struct cell *cell)
 
 static int make_payload(const char *script)
 {
-	static const char *const strings[] = {"/bin/sh", "-c", "", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/work", "/work"};
+	static const char *const strings[] = {"/bin/sh",    "-c",   "", "PATH=/usr/local/bin:/usr/bin:/bin",
+	                                      "HOME=/work", "/work"};
 	int fd = memfd_create("payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
 		const char *text = i == 2 ? script : strings[i];
 		EXPECT(write(fd, text, strlen(text) + 1) == (ssize_t)strlen(text) + 1, "%s", strerror(errno));
 	}
-	EXPECT(fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0, "%s", strerror(errno));
+	EXPECT(fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0, "%s",
+	       strerror(errno));
 	return fd;
 }
 
@@ -125,8 +127,7 @@ static struct init_message receive(struct cell *cell, int fds[INIT_MAX_FDS])
 	struct init_message message = {0};
 	char control[CMSG_SPACE(sizeof(int) * INIT_MAX_FDS)];
 	struct iovec iov = {&message, sizeof message};
-	struct msghdr header = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+	struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
 	EXPECT(recvmsg(cell->socket, &header, MSG_CMSG_CLOEXEC) == (ssize_t)sizeof message, "init's message is cut");
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
 	if (cmsg)

@@ -10,21 +10,21 @@ struct cell {
 	struct sandbox_host *host;
 	struct sandbox_box *box;
 	int socket;
-	uint32_t last;   /* number of the newest process */
+	uint32_t last; /* number of the newest process */
 	char staging[64];
 };
 
 struct ending {
-	int status;       /* waitpid's */
+	int status;         /* waitpid's */
 	char output[16384]; /* stdout and stderr, ended by NUL */
 };
 
 /* The limits of the tests' sandboxes: small, so that they are met. */
 struct sandbox_limits cell_limits(void);
 
-void cell_host(struct cell *cell);                                        /* prepare this process */
-void cell_open(struct cell *cell, const struct sandbox_limits *limits);   /* a host (if there is none), and a sandbox */
-void cell_close(struct cell *cell);                                       /* both, and nothing may be left */
+void cell_host(struct cell *cell);                                      /* prepare this process */
+void cell_open(struct cell *cell, const struct sandbox_limits *limits); /* a host (if there is none), and a sandbox */
+void cell_close(struct cell *cell);                                     /* both, and nothing may be left */
 
 /* Start `sh -c SCRIPT` as a process of its own leaf. Its number; its output comes from *STREAM. */
 uint32_t cell_start(struct cell *cell, const char *script, int *stream);

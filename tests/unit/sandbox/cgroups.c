@@ -18,12 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char mountinfo[] =
-	"27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
-	"35 31 0:31 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
-	"36 31 0:32 /docker/1 /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
-	"37 31 0:33 / /mnt/a\\040b rw - cgroup cgroup rw,pids\n"
-	"41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n";
+static const char mountinfo[] = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+								"35 31 0:31 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
+								"36 31 0:32 /docker/1 /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+								"37 31 0:33 / /mnt/a\\040b rw - cgroup cgroup rw,pids\n"
+								"41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n";
 
 static const char own[] = "9:name=systemd:/\n8:pids:/a/b\n4:memory:/docker/1/x\n1:cpu,cpuacct:/\n0::/user.slice\n";
 

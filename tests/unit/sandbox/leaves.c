@@ -31,10 +31,11 @@ static void kill_one(void)
 	int stream, neighbour;
 	open_with_leaves(&cell, LAYER_CGROUP);
 	uint32_t other = cell_start(&cell, "sleep 100", &neighbour);
-	uint32_t process = cell_start(&cell,
-	                              "trap '' TERM HUP INT; (setsid sh -c 'sh -c \"trap : TERM; sleep 100 & sleep 100\" &' &)\n"
-	                              "sleep 0.2; echo up; sleep 100",
-	                              &stream);
+	uint32_t process = cell_start(
+		&cell,
+		"trap '' TERM HUP INT; (setsid sh -c 'sh -c \"trap : TERM; sleep 100 & sleep 100\" &' &)\n"
+		"sleep 0.2; echo up; sleep 100",
+		&stream);
 	char text[8] = "";
 	EXPECT(cell_read(stream, text, sizeof text - 1) == 3, "%s", text);
 	EXPECT(sandbox_box_leaf_is_empty(cell.box, process, &err) == 0, "%s", err.message);
@@ -67,7 +68,8 @@ static void run_out_of_memory(void)
 	EXPECT(WIFSIGNALED(hog.status) && WTERMSIG(hog.status) == SIGKILL, "%#x %s", hog.status, hog.output);
 	EXPECT(sandbox_box_leaf_usage(cell.box, cell.last, &usage, &err) == 0, "%s", err.message);
 	EXPECT(usage.oom_kills >= 1 && usage.oom_kills != UINT64_MAX, "%llu", (unsigned long long)usage.oom_kills);
-	EXPECT(usage.memory_peak > 32 << 20 && usage.memory_peak <= 64 << 20, "%llu", (unsigned long long)usage.memory_peak);
+	EXPECT(usage.memory_peak > 32 << 20 && usage.memory_peak <= 64 << 20, "%llu",
+	       (unsigned long long)usage.memory_peak);
 	/* The session lives, and the next process has nothing of that on its account. */
 	struct ending next = cell_run(&cell, "echo alive");
 	EXPECT(strcmp(next.output, "alive\n") == 0, "%s", next.output);

@@ -97,7 +97,8 @@ static void try_each(void)
 	for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
 		const struct attempt *attempt = &attempts[i];
 		errno = 0;
-		long result = syscall(attempt->call, attempt->arguments[0], attempt->arguments[1], attempt->arguments[2], 0, 0, 0);
+		long result = syscall(attempt->call, attempt->arguments[0], attempt->arguments[1], attempt->arguments[2], 0, 0,
+		                      0);
 		int errnum = result < 0 ? errno : 0;
 		EXPECT(errnum == attempt->errnum, "%s: %s", attempt->name, strerrorname_np(errnum));
 	}

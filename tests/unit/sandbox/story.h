@@ -17,9 +17,9 @@ _Noreturn void story_fail(const char *file, int line, const char *condition, con
 	__attribute__((format(printf, 4, 5)));
 _Noreturn void story_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define EXPECT(condition, ...)                                      \
-	do {                                                            \
-		if (!(condition))                                           \
+#define EXPECT(condition, ...)                                       \
+	do {                                                             \
+		if (!(condition))                                            \
 			story_fail(__FILE__, __LINE__, #condition, __VA_ARGS__); \
 	} while (0)
 
