@@ -42,6 +42,12 @@ static bool kernel_killed_for_memory(const struct ending *ending)
 	return counted && ending->exit_code == 128 + SIGKILL;
 }
 
+/* Signal 64 exists, and a mask of 64 bits does not hold it; nobody can ask for it by name either. */
+static bool was_asked_for(const struct intervention *intervention, int signo)
+{
+	return signo < 64 && (intervention->signals >> signo & 1);
+}
+
 void ending_decide(struct ending *ending, int wait_status, const struct intervention *intervention)
 {
 	bool by_signal = WIFSIGNALED(wait_status);
@@ -55,7 +61,7 @@ void ending_decide(struct ending *ending, int wait_status, const struct interven
 	} else if (kernel_killed_for_memory(ending)) {
 		ending->reason = REASON_OOM;
 		ending->control = "memory.max";
-	} else if (by_signal && (intervention->signals >> signo & 1)) {
+	} else if (by_signal && was_asked_for(intervention, signo)) {
 		ending->reason = REASON_KILLED;
 	} else if (signo == SIGSYS) {
 		ending->reason = REASON_POLICY;
