@@ -74,6 +74,14 @@ static bool decode_text(struct decoding *at)
 	return true;
 }
 
+static bool decode_path(struct decoding *at)
+{
+	if (!decode_text(at))
+		return false;
+	return **(const char **)field(at) == '/' ||
+	       fail(at, CODE_INVALID_PARAMS, "`%s` must be an absolute path", at->row->name);
+}
+
 static bool decode_number(struct decoding *at, uint64_t *value)
 {
 	const struct param *row = at->row;
@@ -260,6 +268,7 @@ static bool decode_map(struct decoding *at)
 }
 
 static bool (*const decoders[])(struct decoding *at) = {
+	[PARAM_PATH] = decode_path,
 	[PARAM_TEXT] = decode_text,       [PARAM_UINT] = decode_uint,   [PARAM_OPTIONAL] = decode_optional,
 	[PARAM_BOOL] = decode_bool,       [PARAM_CHOICE] = decode_choice, [PARAM_BYTES] = decode_bytes,
 	[PARAM_STRINGS] = decode_strings, [PARAM_ENV] = decode_env,     [PARAM_UINTS] = decode_uints,

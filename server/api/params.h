@@ -12,6 +12,7 @@
 
 enum param_type {
 	PARAM_TEXT,     /* const char *: least ... most bytes, no NUL inside */
+	PARAM_PATH,     /* const char *: an absolute path, at most `most` bytes, no NUL inside */
 	PARAM_UINT,     /* uint64_t: least ... most */
 	PARAM_OPTIONAL, /* struct optional_uint: the same, or nil */
 	PARAM_BOOL,     /* bool */

@@ -25,7 +25,7 @@ static const struct param terminal_fields[] = {
 	{"argv", PARAM_STRINGS, START(argv), .required = true, .least = 1, .most = LIMIT_ARGUMENTS,                        \
 	 .summary = "the program, looked up in PATH, and its arguments"},                                                  \
 	{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},        \
-	{"cwd", PARAM_TEXT, START(cwd), .least = 1, .most = PATH_BYTES, .summary = "an absolute path inside"},             \
+	{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},             \
 	{"terminal", PARAM_MAP, .fields = terminal_fields, .has_offset = START(has_terminal),                              \
 	 .summary = "a terminal instead of pipes"},                                                                        \
 	{"name", PARAM_TEXT, START(name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},                          \

@@ -1,5 +1,7 @@
 #include "connection.h"
 
+#include "http.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +109,15 @@ static ssize_t write_channel(struct connection *connection)
 	return 0;
 }
 
+/* What a callback returns that closes the connection with CODE and TEXT (at most 123 bytes, RFC 6455 §5.5). */
+static int close_now(struct connection *connection, enum close_code code, const char *text)
+{
+	connection->close_code = (int)code;
+	connection->close_text = text;
+	lws_close_reason(connection->wsi, (enum lws_close_status)code, (uint8_t *)(uintptr_t)text, strlen(text));
+	return -1;
+}
+
 static int write_turn(struct connection *connection)
 {
 	connection->is_asked_to_write = false;
@@ -118,11 +129,8 @@ static int write_turn(struct connection *connection)
 				return -1;
 			continue;
 		}
-		if (connection->close_code != 0) {
-			lws_close_reason(connection->wsi, (enum lws_close_status)connection->close_code,
-			                 (uint8_t *)(uintptr_t)connection->close_text, strlen(connection->close_text));
-			return -1;
-		}
+		if (connection->close_code != 0)
+			return close_now(connection, (enum close_code)connection->close_code, connection->close_text);
 		ssize_t wrote = write_channel(connection);
 		if (wrote < 0)
 			return -1;
@@ -135,13 +143,6 @@ static int write_turn(struct connection *connection)
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------- */
-
-static int close_now(struct connection *connection, enum close_code code, const char *text)
-{
-	connection->close_code = (int)code;
-	lws_close_reason(connection->wsi, (enum lws_close_status)code, (uint8_t *)(uintptr_t)text, strlen(text));
-	return -1;
-}
 
 static void drop_assembly(struct connection *connection)
 {
@@ -168,7 +169,8 @@ static bool assemble(struct connection *connection, const void *data, size_t len
 		connection->assembly = grown;
 		connection->assembly_room = room;
 	}
-	memcpy(connection->assembly + connection->assembled, data, length);
+	if (length > 0) /* an empty fragment has no bytes, and no place */
+		memcpy(connection->assembly + connection->assembled, data, length);
 	connection->assembled = needed;
 	return true;
 }
@@ -256,6 +258,8 @@ int connection_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
 {
 	struct connection **slot = user; /* lws keeps one pointer for each connection */
 	switch ((int)reason) {
+	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+		return http_filter(wsi);
 	case LWS_CALLBACK_ESTABLISHED:
 		*slot = open_connection(lws_context_user(lws_get_context(wsi)), wsi);
 		return 0;

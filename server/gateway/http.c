@@ -120,7 +120,7 @@ static bool offers_subprotocol(struct lws *wsi)
 	return false;
 }
 
-static int filter(struct lws *wsi)
+int http_filter(struct lws *wsi)
 {
 	const struct gateway *gateway = lws_context_user(lws_get_context(wsi));
 	unsigned status = 0;
@@ -141,7 +141,7 @@ int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 	(void)user, (void)length;
 	switch ((int)reason) {
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-		return filter(wsi);
+		return http_filter(wsi);
 	case LWS_CALLBACK_HTTP:
 		return serve(wsi, in);
 	default:

@@ -6,7 +6,11 @@
 
 #include <libwebsockets.h>
 
-/* The lws callback of plain HTTP; lws also asks it before it binds a connection to the subprotocol. */
+/* The lws callback of plain HTTP. */
 int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length);
+
+/* What the callback of either protocol returns for LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: path, Origin, subprotocol
+ * and the number of connections decide; who may not is answered 404, 403 or 503. */
+int http_filter(struct lws *wsi);
 
 #endif
