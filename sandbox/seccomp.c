@@ -1,104 +1,150 @@
+/*
+ * seccomp.c: the table as a program. libseccomp knows the calls' numbers and is the oracle of the test; the program
+ * is made here, since neighbours with one answer are one range here, and a rule each there: 510 instructions become
+ * some 200, and every process pays for them at its start (the kernel checks, compiles and tries them out: 0.20 ms
+ * against 0.09).
+ */
 #include "seccomp.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { OPTIMIZE_TREE = 2, LIST_INSTRUCTIONS = 3840 }; /* with the guards within the kernel's BPF_MAXINSNS, 4096 */
+enum {
+	NUMBERS = 1024,         /* above what any architecture of ours has */
+	X32_CALLS = 0x40000000, /* __X32_SYSCALL_BIT: x32 shares the audit architecture of x86-64 */
+	LONGEST_JUMP = UINT8_MAX,
+};
 
-enum row_action { ALLOW, ROW_EPERM, ROW_ENOSYS, INIT };
+enum row_action { ROW_ALLOW, ROW_EPERM, ROW_ENOSYS, ROW_INIT };
 
 struct call_row {
 	const char *name;
 	enum row_action action;
 };
 
-#define ACTION_ALLOW ALLOW
-#define ACTION_EPERM ROW_EPERM
-#define ACTION_ENOSYS ROW_ENOSYS
-#define ACTION_INIT INIT
 static const struct call_row rows[] = {
-#define CALL(name, action) {#name, ACTION_##action},
+#define CALL(name, action) {#name, ROW_##action},
 #include "seccomp_table.def"
 #undef CALL
 };
 
-static uint32_t action_of(enum row_action action, enum seccomp_program program)
+/* All calls from FIRST up to the next range's get ANSWER. */
+struct range {
+	uint32_t first;
+	uint32_t answer;
+};
+
+struct program {
+	struct sock_filter code[SECCOMP_INSTRUCTIONS];
+	size_t length;
+};
+
+static uint32_t answer_of(enum row_action action, enum seccomp_program program)
 {
-	if (action == INIT)
-		action = program == SECCOMP_PROGRAM_INIT ? ALLOW : ROW_EPERM;
-	return action == ALLOW ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(action == ROW_EPERM ? EPERM : ENOSYS);
+	if (action == ROW_INIT)
+		action = program == SECCOMP_PROGRAM_INIT ? ROW_ALLOW : ROW_EPERM;
+	static const uint32_t answers[] = {
+		[ROW_ALLOW] = SECCOMP_RET_ALLOW,
+		[ROW_EPERM] = SECCOMP_RET_ERRNO | EPERM,
+		[ROW_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
+	};
+	return answers[action];
 }
 
-static int add_rows(scmp_filter_ctx context, enum seccomp_program program, struct error *err)
+static size_t make_ranges(struct range ranges[NUMBERS], enum seccomp_program program)
 {
+	static uint32_t answers[NUMBERS];
+	for (size_t i = 0; i < NUMBERS; i++)
+		answers[i] = answer_of(ROW_ENOSYS, program);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		int number = seccomp_syscall_resolve_name(rows[i].name);
-		uint32_t action = action_of(rows[i].action, program);
-		/* Negative: this architecture or this libseccomp has no such call. ENOSYS is what the rest gets. */
-		if (number < 0 || action == SCMP_ACT_ERRNO(ENOSYS))
-			continue;
-		int status = seccomp_rule_add(context, action, number, 0);
-		if (status < 0)
-			return error_set(err, -status, "seccomp rule for `%s`", rows[i].name);
+		/* Negative: this architecture, or this libseccomp, has no such call. */
+		if (number >= 0 && number < NUMBERS)
+			answers[number] = answer_of(rows[i].action, program);
 	}
-	return 0;
+	size_t count = 0;
+	for (uint32_t i = 0; i < NUMBERS; i++)
+		if (i == 0 || answers[i] != answers[i - 1])
+			ranges[count++] = (struct range){i, answers[i]};
+	return count;
 }
 
-/* Write the list's program into FD. */
-static int compile_list(int fd, enum seccomp_program program, struct error *err)
+static void add(struct program *program, struct sock_filter instruction)
 {
-	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-	if (!context)
-		return error_set(err, ENOMEM, "seccomp_init");
-	int result = -1;
-	int status = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	if (status == 0)
-		status = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, OPTIMIZE_TREE);
-	if (status < 0)
-		error_set(err, -status, "seccomp_attr_set");
-	else if (add_rows(context, program, err) == 0)
-		result = (status = seccomp_export_bpf(context, fd)) < 0 ? error_set(err, -status, "seccomp_export_bpf") : 0;
-	seccomp_release(context);
-	return result;
+	assert(program->length < SECCOMP_INSTRUCTIONS);
+	program->code[program->length++] = instruction;
 }
 
-static int write_guards(int fd, struct error *err)
+/* A binary search: each inner node jumps over its left half, each leaf returns. */
+static void add_search(struct program *program, const struct range *ranges, size_t count)
 {
-	struct sock_filter code[SECCOMP_GUARD_INSTRUCTIONS];
-	size_t bytes = seccomp_guard_compile(code) * sizeof code[0];
-	return write(fd, code, bytes) == (ssize_t)bytes ? 0 : error_set(err, errno, "write a seccomp program");
+	if (count == 1) {
+		add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, ranges[0].answer));
+		return;
+	}
+	size_t half = count / 2;
+	size_t over = 2 * half - 1; /* instructions of the left half */
+	assert(over <= LONGEST_JUMP);
+	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, ranges[half].first, (uint8_t)over, 0));
+	add_search(program, ranges, half);
+	add_search(program, ranges + half, count - half);
+}
+
+/* A foreign architecture's numbers mean other calls, so nothing of it may be looked up here. -1 is a call that a
+ * tracer has cancelled. */
+static void add_architecture(struct program *program)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_CALLS, 0, 2),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UINT32_MAX, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	for (size_t i = 0; i < sizeof code / sizeof code[0]; i++)
+		add(program, code[i]);
+}
+
+size_t seccomp_build(enum seccomp_program which, struct sock_filter code[SECCOMP_INSTRUCTIONS])
+{
+	static struct program program;
+	static struct range ranges[NUMBERS];
+	program.length = 0;
+	add_architecture(&program);
+	program.length += seccomp_guard_compile(program.code + program.length);
+	add_search(&program, ranges, make_ranges(ranges, which));
+	for (size_t i = 0; i < program.length; i++)
+		code[i] = program.code[i];
+	return program.length;
 }
 
 static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-int seccomp_compile(enum seccomp_program program, struct error *err)
+int seccomp_compile(enum seccomp_program which, struct error *err)
 {
+	struct sock_filter code[SECCOMP_INSTRUCTIONS];
+	size_t bytes = seccomp_build(which, code) * sizeof code[0];
 	int fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return error_set(err, errno, "memfd_create");
-	/* The jumps of both parts are relative, and the guards end by falling through. */
-	if (write_guards(fd, err) < 0 || compile_list(fd, program, err) < 0) {
-		close(fd);
-		return -1;
-	}
-	if (fcntl(fd, F_ADD_SEALS, seals) < 0) {
-		error_set(err, errno, "seal a seccomp program");
-		close(fd);
-		return -1;
-	}
-	return fd;
+	if (write(fd, code, bytes) == (ssize_t)bytes && fcntl(fd, F_ADD_SEALS, seals) == 0)
+		return fd;
+	error_set(err, errno, "write and seal a seccomp program");
+	close(fd);
+	return -1;
 }
 
 int seccomp_load_fd(int fd, struct error *err)
 {
-	struct sock_filter code[SECCOMP_GUARD_INSTRUCTIONS + LIST_INSTRUCTIONS];
+	struct sock_filter code[SECCOMP_INSTRUCTIONS];
 	ssize_t bytes = pread(fd, code, sizeof code, 0);
 	if (bytes <= 0)
 		return error_set(err, errno, "read a seccomp program");

@@ -1,8 +1,8 @@
 /*
  * seccomp.h: the system calls that run inside, as programs that are compiled once.
  *
- * A program is a sealed memfd that holds an array of struct sock_filter: seccomp_guard.c's checks of arguments,
- * then the table of seccomp_table.def as libseccomp compiles it (a tree; a foreign architecture kills the process).
+ * A program is a sealed memfd that holds an array of struct sock_filter: the check of the architecture (a foreign one
+ * kills the process), seccomp_guard.c's checks of arguments, then the table of seccomp_table.def.
  */
 #ifndef SANDBAR_SECCOMP_H
 #define SANDBAR_SECCOMP_H
@@ -17,13 +17,17 @@ enum seccomp_program {
 	SECCOMP_PROGRAM_INIT, /* for init: filters stack over a fork, so it allows whatever USER does */
 };
 
-enum { SECCOMP_GUARD_INSTRUCTIONS = 256 };
+enum { SECCOMP_INSTRUCTIONS = 1024 }; /* the most that a program has */
 
 /* A new sealed memfd (close-on-exec), or -1. */
 int seccomp_compile(enum seccomp_program program, struct error *err);
 
-/* The guards' instructions, which end by falling through. Returns their number. */
-size_t seccomp_guard_compile(struct sock_filter code[SECCOMP_GUARD_INSTRUCTIONS]);
+/* The program's instructions. Returns their number. */
+size_t seccomp_build(enum seccomp_program program, struct sock_filter code[SECCOMP_INSTRUCTIONS]);
+
+/* The guards' instructions (at most 256), which begin and end with the call's number in the accumulator, and end by
+ * falling through. Returns their number. */
+size_t seccomp_guard_compile(struct sock_filter *code);
 
 /* Load the program behind FD into this thread (no_new_privs must be set). */
 int seccomp_load_fd(int fd, struct error *err);
