@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, CANARY_BYTES = 16 };
+enum { PAGE = 4096, CANARY_BYTES = 16, TTY_READ = 4096 /* more than the kernel gives of a pty at once */ };
 
 static const uint8_t magic[8] = {'s', 'a', 'n', 'd', 'b', 'a', 'r', 1};
 
@@ -23,8 +23,8 @@ struct intent {
 	uint64_t offset;   /* of the stream, at the frame's first byte */
 	uint32_t process, stream;
 	uint32_t have;     /* bytes of the frame that earlier reads brought */
-	uint32_t expected; /* bytes that the read in progress would bring; 0 = no read is in progress */
-	uint8_t canary[CANARY_BYTES]; /* stands in the last bytes of the target until the read overwrites it */
+	uint32_t expected; /* most bytes that the read in progress brings; 0 = no read is in progress */
+	uint8_t canary[CANARY_BYTES]; /* stands in the target until the read overwrites it: guard() */
 };
 
 /* The first page of the file. Its form is part of the contract between two gateways. */
@@ -50,7 +50,7 @@ struct journal {
 	size_t index_bytes;
 	uint64_t index_rows;
 	uint64_t monotonic_start_us;
-	uint8_t canary[CANARY_BYTES];
+	uint8_t canary[TTY_READ]; /* the same CANARY_BYTES again and again */
 };
 
 static uint64_t clock_us(clockid_t clock)
@@ -94,6 +94,14 @@ static int map_file(struct journal *journal, int fd, size_t ring)
 	return -1;
 }
 
+static void make_canary(struct journal *journal)
+{
+	if (getrandom(journal->canary, CANARY_BYTES, 0) != CANARY_BYTES)
+		abort();
+	for (size_t i = CANARY_BYTES; i < sizeof journal->canary; i++)
+		journal->canary[i] = journal->canary[i - CANARY_BYTES];
+}
+
 struct journal *journal_create(int directory, const char *name, uint64_t ring, struct error *err)
 {
 	ring = page_round(ring < JOURNAL_RING_LEAST ? JOURNAL_RING_LEAST : ring);
@@ -120,8 +128,7 @@ struct journal *journal_create(int directory, const char *name, uint64_t ring, s
 	header->first_seq = 1;
 	header->created_us = clock_us(CLOCK_REALTIME);
 	journal->monotonic_start_us = clock_us(CLOCK_MONOTONIC);
-	if (getrandom(journal->canary, sizeof journal->canary, 0) != sizeof journal->canary)
-		abort();
+	make_canary(journal);
 	return journal;
 }
 
@@ -192,19 +199,35 @@ void journal_append(struct journal *journal, const void *frame, size_t length)
 	commit(journal, length);
 }
 
-/* One read(2) into TARGET under an intent. Returns what read returned. */
-static ssize_t read_with_intent(struct journal *journal, int fd, uint8_t *target, size_t room)
+/* How many bytes a read brings at most, and TARGET made ready to show how many it brought. Of a pipe that is exactly
+ * what waits in it, and a canary in the last of these bytes is enough. A terminal's FIONREAD would keep its writer out
+ * (n_tty_ioctl() takes termios_rwsem for writing, which halves a flood), so there the canary is repeated over the whole
+ * target: what was not overwritten was not read. */
+static size_t guard(const struct journal *journal, const struct journal_source *source, uint8_t *target, size_t room)
 {
+	if (source->stream == STREAM_TTY) {
+		size_t expected = room < TTY_READ ? room : TTY_READ;
+		memcpy(target, journal->canary, expected);
+		return expected;
+	}
 	int waiting = 0;
-	if (ioctl(fd, FIONREAD, &waiting) < 0 || waiting < 1)
+	if (ioctl(source->fd, FIONREAD, &waiting) < 0 || waiting < 1)
 		waiting = 1; /* nothing there, or the end: only a read tells which */
 	size_t expected = (size_t)waiting < room ? (size_t)waiting : room;
 	size_t guarded = expected < CANARY_BYTES ? expected : CANARY_BYTES;
-	struct intent *intent = &journal->header->intent;
 	memcpy(target + expected - guarded, journal->canary, guarded);
+	return expected;
+}
+
+/* One read(2) into TARGET under an intent. Returns what read returned. */
+static ssize_t read_with_intent(struct journal *journal, const struct journal_source *source, uint8_t *target,
+                                size_t room)
+{
+	size_t expected = guard(journal, source, target, room);
+	struct intent *intent = &journal->header->intent;
 	memcpy(intent->canary, journal->canary, CANARY_BYTES);
 	__atomic_store_n(&intent->expected, (uint32_t)expected, __ATOMIC_RELEASE);
-	ssize_t got = read(fd, target, expected);
+	ssize_t got = read(source->fd, target, expected);
 	if (got > 0)
 		intent->have += (uint32_t)got;
 	__atomic_store_n(&intent->expected, 0, __ATOMIC_RELEASE);
@@ -225,7 +248,7 @@ size_t journal_read_output(struct journal *journal, const struct journal_source 
 	size_t have = 0;
 	*end = JOURNAL_READ_MORE;
 	while (have < most) {
-		ssize_t got = read_with_intent(journal, source->fd, frame + OUTPUT_HEADER_BYTES + have, most - have);
+		ssize_t got = read_with_intent(journal, source, frame + OUTPUT_HEADER_BYTES + have, most - have);
 		if (got > 0) {
 			have += (size_t)got;
 			continue;
