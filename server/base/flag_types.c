@@ -82,9 +82,9 @@ int flag_duration(const struct flag *flag, const char *text, void *field, struct
 {
 	if (scan_in_range(flag, text, time_units, field))
 		return 0;
-	return error_set(err, 0,
-	                 "`%.100s` is not a duration from %" PRIu64 " ms to %" PRIu64 " ms, such as 500ms, 90s, 30m, 8h or 7d",
-	                 text, flag->least, flag->most);
+	return error_set(
+		err, 0, "`%.100s` is not a duration from %" PRIu64 " ms to %" PRIu64 " ms, such as 500ms, 90s, 30m, 8h or 7d",
+		text, flag->least, flag->most);
 }
 
 int flag_choice(const struct flag *flag, const char *text, void *field, struct error *err)

@@ -21,10 +21,10 @@ struct flag;
 typedef int flag_parse(const struct flag *flag, const char *text, void *field, struct error *err);
 
 struct flag {
-	const char *name;           /* with its dashes: "--listen" */
-	const char *argument;       /* "ADDR:PORT"; NULL = a switch, whose text is "" */
-	const char *standard;       /* parsed where the flag was not given; NULL = the field is left alone */
-	const char *standard_text;  /* what the help says instead of `standard`, or NULL */
+	const char *name;          /* with its dashes: "--listen" */
+	const char *argument;      /* "ADDR:PORT"; NULL = a switch, whose text is "" */
+	const char *standard;      /* parsed where the flag was not given; NULL = the field is left alone */
+	const char *standard_text; /* what the help says instead of `standard`, or NULL */
 	flag_parse *parse;
 	size_t offset;              /* of the field in the options struct */
 	uint64_t least, most;       /* of numbers, bytes and seconds */
@@ -37,7 +37,7 @@ struct flags_table {
 	const char *summary;  /* one line below the usage */
 	const char *epilogue; /* exit codes and the like, below the flags */
 	const struct flag *flags;
-	size_t count;         /* at most FLAGS_MOST */
+	size_t count; /* at most FLAGS_MOST */
 };
 
 /* Fill OPTIONS from argv[1..]. The first wrong argument ends it. */

@@ -135,9 +135,9 @@ static const struct transition {
 	void (*act)(struct box *);
 	enum box_state next;
 } transitions[BOX_STATES][BOX_EVENTS] = {
-    [BOX_LIVE] = {[BOX_INIT_GONE] = {box_lose, BOX_LOST}, [BOX_END] = {box_end, BOX_ENDING}},
-    [BOX_LOST] = {[BOX_INIT_GONE] = {box_ignore, BOX_LOST}, [BOX_END] = {box_end, BOX_ENDING}},
-    [BOX_ENDING] = {[BOX_INIT_GONE] = {box_hurry, BOX_ENDING}, [BOX_END] = {box_ignore, BOX_ENDING}},
+	[BOX_LIVE] = {[BOX_INIT_GONE] = {box_lose, BOX_LOST}, [BOX_END] = {box_end, BOX_ENDING}},
+	[BOX_LOST] = {[BOX_INIT_GONE] = {box_ignore, BOX_LOST}, [BOX_END] = {box_end, BOX_ENDING}},
+	[BOX_ENDING] = {[BOX_INIT_GONE] = {box_hurry, BOX_ENDING}, [BOX_END] = {box_ignore, BOX_ENDING}},
 };
 
 void box_handle(struct box *box, enum box_event event)

@@ -30,9 +30,9 @@ struct leaf {
 	struct leaf *next;
 	struct box *box;
 	struct retry retry;
-	struct watch watch;  /* of its events, where `watched` */
+	struct watch watch; /* of its events, where `watched` */
 	uint32_t process;
-	uint32_t kill_id;  /* the open KILL request, where kill_open */
+	uint32_t kill_id; /* the open KILL request, where kill_open */
 	bool kill_open, dropped, watched;
 };
 
@@ -48,7 +48,7 @@ struct box {
 	struct retry retry;  /* while BOX_ENDING */
 	struct watch watch;  /* of init's pidfd, where `watched` */
 	enum box_state state;
-	int init_socket;     /* a duplicate of the gateway's end, so that init does not notice when a gateway goes */
+	int init_socket; /* a duplicate of the gateway's end, so that init does not notice when a gateway goes */
 	uint32_t highest_leaf, leaf_count;
 	uint32_t destroy_id; /* the open DESTROY request, where destroy_open */
 	bool destroy_open, watched;

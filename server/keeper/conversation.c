@@ -35,8 +35,8 @@ static bool send_now(int socket, const void *bytes, size_t size, const int *fds,
 	if (count > 0) {
 		message.msg_control = control.space;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-		control.header =
-		    (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int) * count), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+		control.header = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(sizeof(int) * count), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
 		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * count);
 	}
 	if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)

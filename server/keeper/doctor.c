@@ -9,8 +9,8 @@
 
 /* Without one of these a sandbox would not hold; without one of the others a limit is weaker, or a kill slower. */
 static const enum layer essential[] = {
-    LAYER_USER, LAYER_PID, LAYER_MOUNT, LAYER_NETWORK,      LAYER_IPC,     LAYER_UTS,
-    LAYER_ROOT, LAYER_DEV, LAYER_PROC,  LAYER_CAPABILITIES, LAYER_SECCOMP, LAYER_RLIMITS,
+	LAYER_USER, LAYER_PID, LAYER_MOUNT, LAYER_NETWORK,      LAYER_IPC,     LAYER_UTS,
+	LAYER_ROOT, LAYER_DEV, LAYER_PROC,  LAYER_CAPABILITIES, LAYER_SECCOMP, LAYER_RLIMITS,
 };
 
 static bool is_essential(enum layer layer)

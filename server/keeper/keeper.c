@@ -44,8 +44,8 @@ const char *keeper_error_code(const struct error *err)
 		int errnum;
 		const char *code;
 	} codes[] = {
-	    {EMFILE, "limit"},    {ENFILE, "limit"},    {EAGAIN, "limit"},       {EUSERS, "limit"},
-	    {ENOMEM, "no_space"}, {ENOSPC, "no_space"}, {ENOSYS, "unsupported"}, {EOPNOTSUPP, "unsupported"},
+		{EMFILE, "limit"},    {ENFILE, "limit"},    {EAGAIN, "limit"},       {EUSERS, "limit"},
+		{ENOMEM, "no_space"}, {ENOSPC, "no_space"}, {ENOSYS, "unsupported"}, {EOPNOTSUPP, "unsupported"},
 	};
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
 		if (codes[i].errnum == err->errnum)

@@ -35,7 +35,8 @@ static int parse_origin(const struct flag *flag, const char *text, void *field, 
 	if (list->count == GATEWAY_ORIGINS)
 		return error_set(err, 0, "at most %d origins are allowed", GATEWAY_ORIGINS);
 	if (!is_origin(text))
-		return error_set(err, 0, "`%.100s` is not an origin, such as https://ide.example or http://localhost:3000", text);
+		return error_set(err, 0, "`%.100s` is not an origin, such as https://ide.example or http://localhost:3000",
+		                 text);
 	if (strlen(text) >= GATEWAY_TEXT_BYTES)
 		return error_set(err, 0, "an origin has at most %d characters", GATEWAY_TEXT_BYTES - 1);
 	list->origin[list->count++] = text;
@@ -56,50 +57,52 @@ static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 
 #define FIELD(name) .offset = offsetof(struct options, name)
 
+/* clang-format off */
 static const struct flag flags[] = {
-    {"--listen", "ADDR:PORT", "127.0.0.1:7433", NULL, parse_listen, FIELD(listen),
-     .help = "where to listen; may be repeated; only loopback addresses;\nport 0 takes any that is free"},
-    {"--state", "DIR", NULL, "/var/lib/sandbar as root, else ~/.local/state/sandbar", flag_text, FIELD(state),
-     .help = "the state directory: key, token, journals, `address`"},
-    {"--user", "NAME", NULL, "sandbar, or a reserved id", flag_text, FIELD(user),
-     .help = "as root: the user that the gateway runs as"},
-    {"--log-format", "text|json", "text", NULL, flag_choice, FIELD(log_format), .choices = formats,
-     .help = "the form of the log, which goes to stderr"},
-    {"--log-level", "LEVEL", "info", NULL, flag_choice, FIELD(log_level), .choices = levels,
-     .help = "error, warn, info or debug"},
-    {"--ring", "BYTES", "4M", NULL, parse_ring, FIELD(ring_bytes), .least = MIB / 2, .most = 1024 * MIB,
-     .help = "output that each session's journal holds (512K to 1G)"},
-    {"--max-sessions", "N", "256", NULL, flag_number, FIELD(max_sessions), .least = 1, .most = 4000,
-     .help = "sessions at once"},
-    {"--max-connections", "N", "4096", NULL, flag_number, FIELD(max_connections), .least = 1, .most = 100000,
-     .help = "connections at once"},
-    {"--session-ttl", "TIME", "0", NULL, flag_duration, FIELD(ttl_ms), .least = 0, .most = 30 * DAY_MS,
-     .help = "how long a session lives that did not say so itself;\nsuch as 8h; 0 = until it is ended"},
-    {"--allow-origin", "ORIGIN", NULL, NULL, parse_origin, FIELD(origins),
-     .help = "pages of this origin may connect from a browser;\nmay be repeated"},
-    {"--doctor", NULL, NULL, NULL, flag_switch, FIELD(doctor),
-     .help = "print which layers of confinement this host gives, and leave"},
-    {"--json", NULL, NULL, NULL, flag_switch, FIELD(json), .help = "with --doctor: as JSON"},
-    {"--version", NULL, NULL, NULL, flag_switch, FIELD(version), .help = "print the version, and leave"},
-    {"--help", NULL, NULL, NULL, flag_switch, FIELD(help), .help = "print this, and leave"},
-    {"--help-markdown", NULL, NULL, NULL, flag_switch, FIELD(help_markdown),
-     .help = "print these flags as a Markdown table, and leave"},
+	{"--listen", "ADDR:PORT", "127.0.0.1:7433", NULL, parse_listen, FIELD(listen),
+	 .help = "where to listen; may be repeated; only loopback addresses;\nport 0 takes any that is free"},
+	{"--state", "DIR", NULL, "/var/lib/sandbar as root, else ~/.local/state/sandbar", flag_text, FIELD(state),
+	 .help = "the state directory: key, token, journals, `address`"},
+	{"--user", "NAME", NULL, "sandbar, or a reserved id", flag_text, FIELD(user),
+	 .help = "as root: the user that the gateway runs as"},
+	{"--log-format", "text|json", "text", NULL, flag_choice, FIELD(log_format), .choices = formats,
+	 .help = "the form of the log, which goes to stderr"},
+	{"--log-level", "LEVEL", "info", NULL, flag_choice, FIELD(log_level), .choices = levels,
+	 .help = "error, warn, info or debug"},
+	{"--ring", "BYTES", "4M", NULL, parse_ring, FIELD(ring_bytes), .least = MIB / 2, .most = 1024 * MIB,
+	 .help = "output that each session's journal holds (512K to 1G)"},
+	{"--max-sessions", "N", "256", NULL, flag_number, FIELD(max_sessions), .least = 1, .most = 4000,
+	 .help = "sessions at once"},
+	{"--max-connections", "N", "4096", NULL, flag_number, FIELD(max_connections), .least = 1, .most = 100000,
+	 .help = "connections at once"},
+	{"--session-ttl", "TIME", "0", NULL, flag_duration, FIELD(ttl_ms), .least = 0, .most = 30 * DAY_MS,
+	 .help = "how long a session lives that did not say so itself;\nsuch as 8h; 0 = until it is ended"},
+	{"--allow-origin", "ORIGIN", NULL, NULL, parse_origin, FIELD(origins),
+	 .help = "pages of this origin may connect from a browser;\nmay be repeated"},
+	{"--doctor", NULL, NULL, NULL, flag_switch, FIELD(doctor),
+	 .help = "print which layers of confinement this host gives, and leave"},
+	{"--json", NULL, NULL, NULL, flag_switch, FIELD(json), .help = "with --doctor: as JSON"},
+	{"--version", NULL, NULL, NULL, flag_switch, FIELD(version), .help = "print the version, and leave"},
+	{"--help", NULL, NULL, NULL, flag_switch, FIELD(help), .help = "print this, and leave"},
+	{"--help-markdown", NULL, NULL, NULL, flag_switch, FIELD(help_markdown),
+	 .help = "print these flags as a Markdown table, and leave"},
 };
 
 const struct flags_table options_table = {
-    .program = "sandbard",
-    .summary = "The Sandbar server: runs commands in sandboxes, and streams them.\n"
-               "It prints one line for each address once it serves, and runs in the foreground until SIGTERM or SIGINT;\n"
-               "both end all sessions. A second SIGINT does not wait for them.",
-    .epilogue = "exit codes:\n"
-                "  0   stopped as asked; with --doctor: every essential layer is there\n"
-                "  1   could not start; with --doctor: an essential layer is missing\n"
-                "  2   a wrong flag\n"
-                "  3   another server uses this state directory\n"
-                "  70  the gateway died three times within 10 s\n",
-    .flags = flags,
-    .count = sizeof flags / sizeof flags[0],
+	.program = "sandbard",
+	.summary = "The Sandbar server: runs commands in sandboxes, and streams them.\n"
+	           "It prints one line for each address once it serves, and runs in the foreground until SIGTERM or SIGINT;\n"
+	           "both end all sessions. A second SIGINT does not wait for them.",
+	.epilogue = "exit codes:\n"
+	            "  0   stopped as asked; with --doctor: every essential layer is there\n"
+	            "  1   could not start; with --doctor: an essential layer is missing\n"
+	            "  2   a wrong flag\n"
+	            "  3   another server uses this state directory\n"
+	            "  70  the gateway died three times within 10 s\n",
+	.flags = flags,
+	.count = sizeof flags / sizeof flags[0],
 };
+/* clang-format on */
 
 int options_parse(struct options *options, int argc, char **argv, struct error *err)
 {

@@ -12,11 +12,11 @@
 
 /* What sandbard leaves with. */
 enum exit_code {
-	EXIT_STOPPED = 0,   /* stopped as asked */
-	EXIT_CANNOT = 1,    /* it could not start; --doctor: an essential layer is missing */
+	EXIT_STOPPED = 0, /* stopped as asked */
+	EXIT_CANNOT = 1,  /* it could not start; --doctor: an essential layer is missing */
 	EXIT_USAGE = 2,
-	EXIT_IN_USE = 3,    /* another server holds the state directory */
-	EXIT_GATEWAY = 70,  /* the gateway died again and again */
+	EXIT_IN_USE = 3,   /* another server holds the state directory */
+	EXIT_GATEWAY = 70, /* the gateway died again and again */
 };
 
 struct listen_list {

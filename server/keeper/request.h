@@ -14,10 +14,10 @@ enum keeper_request_type {
 	KEEPER_DESTROY,    /* reply when nothing of the sandbox is left */
 	KEEPER_LEAF,       /* reply: the leaf's cgroup.procs descriptors; (0 without cgroups); numbers only rise */
 	KEEPER_KILL,       /* a leaf; reply when it is empty. One at a time for a leaf */
-	KEEPER_DROP_LEAF,  /* the process is forgotten: remove its leaf as soon as it is empty, without killing; reply at once */
-	KEEPER_USAGE,      /* of a leaf */
-	KEEPER_FREEZE,     /* `process` = 1 freeze, 0 thaw; the whole sandbox */
-	KEEPER_READY,      /* the gateway serves; once */
+	KEEPER_DROP_LEAF, /* the process is forgotten: remove its leaf as soon as it is empty, without killing; reply at once */
+	KEEPER_USAGE,     /* of a leaf */
+	KEEPER_FREEZE, /* `process` = 1 freeze, 0 thaw; the whole sandbox */
+	KEEPER_READY,  /* the gateway serves; once */
 	KEEPER_REQUEST_TYPES
 };
 
@@ -29,18 +29,18 @@ struct keeper_request {
 	char session[SESSION_ID_LENGTH]; /* not ended by NUL */
 	uint32_t process;
 	uint32_t required_layers;
-	struct sandbox_limits limits;    /* CREATE */
+	struct sandbox_limits limits; /* CREATE */
 };
 
 struct keeper_reply {
 	uint32_t id;
-	uint32_t status;                 /* enum keeper_reply_status; 100 = an event: the sandbox `session` died */
+	uint32_t status; /* enum keeper_reply_status; 100 = an event: the sandbox `session` died */
 	char session[SESSION_ID_LENGTH];
 	int32_t errnum;
 	uint32_t process;
 	struct process_usage usage;
-	char code[16];                   /* of FAILED: one of table.def's codes; ended by NUL */
-	char message[200];               /* ended by NUL */
+	char code[16];     /* of FAILED: one of table.def's codes; ended by NUL */
+	char message[200]; /* ended by NUL */
 };
 
 /* The answer to CREATE when its status is KEEPER_OK; every other answer is a bare keeper_reply. */

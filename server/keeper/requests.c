@@ -63,7 +63,8 @@ static bool may_create(struct keeper *keeper, const struct keeper_request *reque
 	int layer = missing_layer(report, request->required_layers);
 	if (layer < 0)
 		return true;
-	error_set(&err, 0, "this host lacks the layer `%s`: %s", layer_name((enum layer)layer), report->layers[layer].detail);
+	error_set(&err, 0, "this host lacks the layer `%s`: %s", layer_name((enum layer)layer),
+	          report->layers[layer].detail);
 	keeper_answer_failed(keeper, request->id, request->session, "unsupported", &err);
 	return false;
 }
@@ -71,13 +72,14 @@ static bool may_create(struct keeper *keeper, const struct keeper_request *reque
 static void answer_created(struct keeper *keeper, struct box *box, uint32_t id, int socket)
 {
 	struct keeper_created created = {
-	    .reply = {.id = id, .status = KEEPER_OK},
-	    .epoch = keeper->epoch,
-	    .layers = *sandbox_host_layers(keeper->host),
+		.reply = {.id = id, .status = KEEPER_OK},
+		.epoch = keeper->epoch,
+		.layers = *sandbox_host_layers(keeper->host),
 	};
 	memcpy(created.reply.session, box->session, SESSION_ID_LENGTH);
 	conversation_send(&keeper->conversation, &created, sizeof created, &socket, 1);
-	log_write(LOG_INFO, box->session, "a sandbox was made", LOG_FIELDS(log_number("sandboxes", (int64_t)keeper->box_count)));
+	log_write(LOG_INFO, box->session, "a sandbox was made",
+	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper->box_count)));
 }
 
 static void perform_create(struct keeper *keeper, struct box *none, const struct keeper_request *request)

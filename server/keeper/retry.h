@@ -12,8 +12,8 @@
 
 struct retry {
 	struct retry *previous, *next;
-	struct retry_list *list;          /* NULL while nothing is tried */
-	void (*attempt)(struct retry *);  /* calls retry_stop() on success; may free what holds the retry */
+	struct retry_list *list;         /* NULL while nothing is tried */
+	void (*attempt)(struct retry *); /* calls retry_stop() on success; may free what holds the retry */
 	uint64_t started, due, interval;
 };
 

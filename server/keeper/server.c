@@ -16,9 +16,9 @@
 struct server {
 	const struct options *options;
 	struct state state;
-	pid_t holder;           /* of the state directory, where it is another server's */
+	pid_t holder; /* of the state directory, where it is another server's */
 	bool has_state;
-	int init;               /* the init program */
+	int init; /* the init program */
 	struct gateway_launch launch;
 	struct sandbox_host *host;
 	struct keeper *keeper;
@@ -112,7 +112,8 @@ static int create_host(struct server *server, struct error *err)
 		return error_prefix(err, "no sandbox can be made here (see sandbard --doctor)");
 	int swept = sandbox_host_sweep(server->host, err);
 	if (swept > 0)
-		log_write(LOG_WARN, NULL, "an earlier run left cgroups, which were removed", LOG_FIELDS(log_number("count", swept)));
+		log_write(LOG_WARN, NULL, "an earlier run left cgroups, which were removed",
+		          LOG_FIELDS(log_number("count", swept)));
 	return swept < 0 ? -1 : 0;
 }
 
@@ -156,8 +157,8 @@ static int block_signals(struct server *server, struct error *err)
 }
 
 static int (*const steps[])(struct server *, struct error *) = {
-    open_state,     raise_descriptors, find_identity,     open_programs, make_keys,   open_sessions,
-    open_listeners, create_host,       become_undumpable, create_keeper, fill_config, block_signals,
+	open_state,     raise_descriptors, find_identity,     open_programs, make_keys,   open_sessions,
+	open_listeners, create_host,       become_undumpable, create_keeper, fill_config, block_signals,
 };
 
 /* The address file first: who reads our line may look at it. */

@@ -50,8 +50,10 @@ static int check_private(const struct state *state, struct error *err)
 	if (status.st_uid != geteuid())
 		return error_set(err, 0, "the state directory `%s` belongs to another user", state->path);
 	if (status.st_mode & 077)
-		return error_set(err, 0, "the state directory `%s` is open to others: make it private by chmod 700, or say "
-		                 "--state with a directory that is the server's alone", state->path);
+		return error_set(err, 0,
+		                 "the state directory `%s` is open to others: make it private by chmod 700, or say "
+		                 "--state with a directory that is the server's alone",
+		                 state->path);
 	return 0;
 }
 

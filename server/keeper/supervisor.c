@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define READY_NS (10 * SECOND)       /* a gateway that is not ready by then is broken */
-#define CLEAR_NS (10 * SECOND)       /* sandboxes of a dead gateway; then the next one starts beside what is left */
-#define STOP_NS (8 * SECOND)         /* for the gateway to end its sessions; with KILL_NS: 10 s in all */
-#define KILL_NS (2 * SECOND)         /* for the kernel to end what was killed */
-#define HANG_UP_NS SECOND            /* for a gateway that closed its conversation to end: mostly it is just dying */
+#define READY_NS (10 * SECOND) /* a gateway that is not ready by then is broken */
+#define CLEAR_NS (10 * SECOND) /* sandboxes of a dead gateway; then the next one starts beside what is left */
+#define STOP_NS (8 * SECOND)   /* for the gateway to end its sessions; with KILL_NS: 10 s in all */
+#define KILL_NS (2 * SECOND)   /* for the kernel to end what was killed */
+#define HANG_UP_NS SECOND      /* for a gateway that closed its conversation to end: mostly it is just dying */
 #define CRASH_WINDOW_NS (10 * SECOND)
 
 enum { CRASHES = 3 };
@@ -50,8 +50,8 @@ struct supervisor {
 	void *owner;
 	struct gateway gateway;
 	enum state state;
-	uint64_t deadline;          /* monotonic_ns(); UINT64_MAX = none */
-	uint64_t crashes[CRASHES];  /* when the last ones were, as a ring */
+	uint64_t deadline;         /* monotonic_ns(); UINT64_MAX = none */
+	uint64_t crashes[CRASHES]; /* when the last ones were, as a ring */
 	unsigned crash_count;
 	int signals;
 	int exit_code;
@@ -172,18 +172,18 @@ static enum state finish_late(struct supervisor *supervisor)
 
 /* What is not in the table changes nothing. A second signal while stopping does not wait for the gateway. */
 static action *const actions[STATES][EVENTS] = {
-    [STARTING] = {[EVENT_READY] = announce,
+	[STARTING] = {[EVENT_READY] = announce,
                   [EVENT_HANG_UP] = await_end,
                   [EVENT_GATEWAY_GONE] = clear,
                   [EVENT_STOP] = stop,
                   [EVENT_DEADLINE] = kill_gateway},
-    [SERVING] = {[EVENT_HANG_UP] = await_end,
+	[SERVING] = {[EVENT_HANG_UP] = await_end,
                  [EVENT_GATEWAY_GONE] = clear,
                  [EVENT_STOP] = stop,
                  [EVENT_DEADLINE] = kill_gateway},
-    [CLEARING] = {[EVENT_CLEAR] = start, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = start_beside},
-    [STOPPING] = {[EVENT_GATEWAY_GONE] = kill_for_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
-    [KILLING] = {[EVENT_CLEAR] = finish, [EVENT_DEADLINE] = finish_late},
+	[CLEARING] = {[EVENT_CLEAR] = start, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = start_beside},
+	[STOPPING] = {[EVENT_GATEWAY_GONE] = kill_for_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
+	[KILLING] = {[EVENT_CLEAR] = finish, [EVENT_DEADLINE] = finish_late},
 };
 
 static void handle(struct supervisor *supervisor, enum event event)
@@ -232,9 +232,9 @@ static void wait_for_events(const struct supervisor *supervisor)
 	uint64_t wait = due > now ? due - now : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(wait / SECOND), .tv_nsec = (long)(wait % SECOND)};
 	struct pollfd fds[] = {
-	    {.fd = supervisor->signals, .events = POLLIN},
-	    {.fd = keeper_fd(supervisor->keeper), .events = POLLIN},
-	    {.fd = supervisor->gateway.pidfd, .events = POLLIN},
+		{.fd = supervisor->signals, .events = POLLIN},
+		{.fd = keeper_fd(supervisor->keeper), .events = POLLIN},
+		{.fd = supervisor->gateway.pidfd, .events = POLLIN},
 	};
 	ppoll(fds, sizeof fds / sizeof fds[0], due == UINT64_MAX ? NULL : &timeout, NULL);
 }
@@ -278,7 +278,7 @@ int supervisor_run(struct keeper *keeper, struct gateway_launch *launch, const s
 	sigset_t set;
 	stop_signals(&set);
 	struct supervisor supervisor = {
-	    .keeper = keeper, .launch = launch, .events = events, .owner = owner, .gateway = {.pidfd = -1}};
+		.keeper = keeper, .launch = launch, .events = events, .owner = owner, .gateway = {.pidfd = -1}};
 	supervisor.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (supervisor.signals < 0) {
 		log_write(LOG_ERROR, NULL, "signalfd", LOG_FIELDS(log_text("error", strerror(errno))));

@@ -26,13 +26,13 @@ static bool send_message(struct init_client *client, struct init_message *messag
 bool init_client_start(struct init_client *client, const struct init_start *start)
 {
 	struct init_message message = {
-	    .type = INIT_START,
-	    .flags = start->flags,
-	    .process = start->process,
-	    .cols = start->cols,
-	    .rows = start->rows,
-	    .argc = start->payload.argc,
-	    .envc = start->payload.envc,
+		.type = INIT_START,
+		.flags = start->flags,
+		.process = start->process,
+		.cols = start->cols,
+		.rows = start->rows,
+		.argc = start->payload.argc,
+		.envc = start->payload.envc,
 	};
 	int fds[INIT_MAX_FDS] = {start->payload.fd};
 	if (start->leaf_count > 0)
@@ -77,10 +77,10 @@ static void take_started(struct init_client *client, const struct init_message *
 {
 	bool terminal = message->flags & INIT_TERMINAL;
 	struct process_streams streams = {
-	    .stdin_fd = terminal ? -1 : take_fd(packet, 2),
-	    .stdout_fd = terminal ? -1 : take_fd(packet, 0),
-	    .stderr_fd = terminal ? -1 : take_fd(packet, 1),
-	    .tty_fd = terminal ? take_fd(packet, 0) : -1,
+		.stdin_fd = terminal ? -1 : take_fd(packet, 2),
+		.stdout_fd = terminal ? -1 : take_fd(packet, 0),
+		.stderr_fd = terminal ? -1 : take_fd(packet, 1),
+		.tty_fd = terminal ? take_fd(packet, 0) : -1,
 	};
 	client->events->started(client->owner, message->process, &streams);
 }
@@ -93,16 +93,17 @@ static void take_start_failed(struct init_client *client, const struct init_mess
 
 static struct timeval timeval_of(uint64_t microseconds)
 {
-	return (struct timeval){.tv_sec = (time_t)(microseconds / 1000000), .tv_usec = (suseconds_t)(microseconds % 1000000)};
+	return (struct timeval){.tv_sec = (time_t)(microseconds / 1000000),
+	                        .tv_usec = (suseconds_t)(microseconds % 1000000)};
 }
 
 static void take_exited(struct init_client *client, const struct init_message *message, struct packet *packet)
 {
 	(void)packet;
 	struct rusage usage = {
-	    .ru_utime = timeval_of(message->user_us),
-	    .ru_stime = timeval_of(message->system_us),
-	    .ru_maxrss = (long)(message->max_rss / 1024),
+		.ru_utime = timeval_of(message->user_us),
+		.ru_stime = timeval_of(message->system_us),
+		.ru_maxrss = (long)(message->max_rss / 1024),
 	};
 	int status = message->flags & INIT_LOST ? -1 : message->value;
 	client->events->exited(client->owner, message->process, status, &usage);
@@ -139,8 +140,8 @@ static const struct answer {
 	uint32_t type;
 	void (*take)(struct init_client *, const struct init_message *, struct packet *);
 } answers[] = {
-    {INIT_STARTED, take_started}, {INIT_START_FAILED, take_start_failed}, {INIT_EXITED, take_exited},
-    {INIT_KILLED, take_killed},   {INIT_REFUSED, take_refused},           {INIT_SYNCED, ignore},
+	{INIT_STARTED, take_started}, {INIT_START_FAILED, take_start_failed}, {INIT_EXITED, take_exited},
+	{INIT_KILLED, take_killed},   {INIT_REFUSED, take_refused},           {INIT_SYNCED, ignore},
 };
 
 static void received(void *owner, struct packet *packet)
@@ -152,7 +153,8 @@ static void received(void *owner, struct packet *packet)
 			answers[i].take(client, message, packet);
 			return;
 		}
-	log_write(LOG_ERROR, client->session, "init sent what is no answer", LOG_FIELDS(log_number("size", (int64_t)packet->size)));
+	log_write(LOG_ERROR, client->session, "init sent what is no answer",
+	          LOG_FIELDS(log_number("size", (int64_t)packet->size)));
 }
 
 static void ended(void *owner)

@@ -18,10 +18,11 @@ struct init_client;
 struct init_client_events {
 	void (*started)(void *owner, uint32_t process, const struct process_streams *streams); /* the receiver's */
 	void (*start_failed)(void *owner, uint32_t process, uint32_t phase, int errnum);
-	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage); /* -1: cannot be known */
+	/* WAIT_STATUS -1: it cannot be known. */
+	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process);
 	void (*kill_failed)(void *owner, uint32_t process); /* what it left can only be ended with the sandbox */
-	void (*gone)(void *owner); /* after everything that init had said */
+	void (*gone)(void *owner);                          /* after everything that init had said */
 };
 
 struct init_start {

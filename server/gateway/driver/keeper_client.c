@@ -79,13 +79,15 @@ static void take_answer(struct keeper_client *client, const struct packet *packe
 {
 	uint32_t place = reply->id & (OPEN_REQUESTS - 1);
 	if (place >= client->places || reply->id == 0 || client->requests[place].id != reply->id) {
-		log_write(LOG_ERROR, NULL, "the keeper answered what was not asked", LOG_FIELDS(log_text("message", reply->message)));
+		log_write(LOG_ERROR, NULL, "the keeper answered what was not asked",
+		          LOG_FIELDS(log_text("message", reply->message)));
 		return;
 	}
 	struct open_request open = client->requests[place];
 	free_place(client, &client->requests[place]);
 	if (reply->status == KEEPER_REFUSED)
-		log_write(LOG_ERROR, reply->session, "the keeper refused a request", LOG_FIELDS(log_text("why", reply->message)));
+		log_write(LOG_ERROR, reply->session, "the keeper refused a request",
+		          LOG_FIELDS(log_text("why", reply->message)));
 	if (!open.answered)
 		return;
 	struct keeper_answer answer = {.reply = reply, .fds = packet->fds, .fd_count = packet->fd_count};
@@ -99,7 +101,8 @@ static void received(void *context, struct packet *packet)
 	struct keeper_client *client = context;
 	const struct keeper_reply *reply = packet->bytes;
 	if (packet->size != sizeof *reply && packet->size != sizeof(struct keeper_created)) {
-		log_write(LOG_ERROR, NULL, "a reply of the keeper has a wrong size", LOG_FIELDS(log_number("size", (int64_t)packet->size)));
+		log_write(LOG_ERROR, NULL, "a reply of the keeper has a wrong size",
+		          LOG_FIELDS(log_number("size", (int64_t)packet->size)));
 		return;
 	}
 	/* That an init is gone is also the end of its own socket, which comes after all that it had said: that one counts. */

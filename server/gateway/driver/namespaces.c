@@ -162,11 +162,11 @@ static struct sandbox *create(void *context, const struct sandbox_spec *spec, co
 	if (!sandbox)
 		abort();
 	*sandbox = (struct sandbox){
-	    .next = namespaces->sandboxes, .namespaces = namespaces, .events = events, .owner = owner, .next_leaf = 1};
+		.next = namespaces->sandboxes, .namespaces = namespaces, .events = events, .owner = owner, .next_leaf = 1};
 	memcpy(sandbox->session, spec->session, SESSION_ID_LENGTH);
 	namespaces->sandboxes = sandbox;
 	struct keeper_request request = {
-	    .type = KEEPER_CREATE, .limits = spec->limits, .required_layers = spec->required_layers};
+		.type = KEEPER_CREATE, .limits = spec->limits, .required_layers = spec->required_layers};
 	memcpy(request.session, spec->session, SESSION_ID_LENGTH);
 	sandbox->is_creating = !namespaces->is_keeper_gone &&
 	                       keeper_client_send(namespaces->keeper, &request, create_answered, sandbox);
@@ -199,15 +199,15 @@ static void keeper_gone(void *owner)
 }
 
 static const struct driver table = {
-    .name = "namespaces",
-    .create = create,
-    .destroy = destroy,
-    .start = sandbox_start,
-    .signal = sandbox_signal,
-    .kill = sandbox_kill,
-    .usage = sandbox_ask_usage,
-    .close_stdin = sandbox_close_stdin,
-    .forget = sandbox_forget,
+	.name = "namespaces",
+	.create = create,
+	.destroy = destroy,
+	.start = sandbox_start,
+	.signal = sandbox_signal,
+	.kill = sandbox_kill,
+	.usage = sandbox_ask_usage,
+	.close_stdin = sandbox_close_stdin,
+	.forget = sandbox_forget,
 };
 
 struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*gone)(void *owner), void *owner)

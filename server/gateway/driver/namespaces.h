@@ -15,7 +15,8 @@
 
 /* KEEPER_FD (INHERIT_KEEPER) is the driver's from here on. KEEPER_GONE(OWNER) is called once, from the loop, when the
  * keeper has left: every sandbox dies with it (each tells `lost`, or what it was asked for), and none can be made. */
-struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*keeper_gone)(void *owner), void *owner);
+struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*keeper_gone)(void *owner),
+                                        void *owner);
 /* NULL is allowed. Sandboxes that are left are forgotten, without an event; the keeper ends them when it sees that
  * this process is gone. Not to be called from an event. */
 void namespaces_driver_destroy(struct driver *driver);

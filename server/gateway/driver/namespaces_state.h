@@ -39,22 +39,22 @@ enum process_state {
 	PROCESS_STARTING, /* START was sent */
 	PROCESS_STARTED,
 	PROCESS_EXITED,
-	PROCESS_FAILED,   /* start_failed is deferred */
+	PROCESS_FAILED, /* start_failed is deferred */
 };
 
 struct process {
 	struct process *next;
 	uint32_t number;
 	enum process_state state;
-	struct init_start start;  /* while WAITING: the payload is held here */
-	char *program, *directory; /* argv[0] and cwd, for the text of a failure */
+	struct init_start start;               /* while WAITING: the payload is held here */
+	char *program, *directory;             /* argv[0] and cwd, for the text of a failure */
 	uint64_t signals_leader, signals_tree; /* asked for before STARTED: bit n - 1 = signal n */
-	bool close_stdin;         /* asked for before STARTED */
-	bool kill_wanted;         /* asked for before STARTED */
-	bool kill_open;           /* KILL or KILL_TREE is not answered yet */
-	bool forgotten;           /* goes when the kill is answered */
+	bool close_stdin;                      /* asked for before STARTED */
+	bool kill_wanted;                      /* asked for before STARTED */
+	bool kill_open;                        /* KILL or KILL_TREE is not answered yet */
+	bool forgotten;                        /* goes when the kill is answered */
 	struct start_failure failure;
-	struct rusage usage;      /* of EXITED */
+	struct rusage usage; /* of EXITED */
 };
 
 /* A leaf that the keeper made for a process that is not started yet. */
@@ -73,12 +73,12 @@ struct sandbox {
 	struct init_client *init; /* NULL before `created`, and after the end */
 	struct process *processes;
 	struct spare_leaf *spares;
-	uint32_t next_leaf;       /* the number of the next leaf to ask for */
-	uint32_t last_started;    /* the highest number that start() was called with */
-	bool has_leaves;          /* the host has cgroups */
-	bool is_asking;           /* one LEAF is open */
-	bool is_creating;         /* CREATE is open */
-	bool is_ending;           /* destroy() was called */
+	uint32_t next_leaf;    /* the number of the next leaf to ask for */
+	uint32_t last_started; /* the highest number that start() was called with */
+	bool has_leaves;       /* the host has cgroups */
+	bool is_asking;        /* one LEAF is open */
+	bool is_creating;      /* CREATE is open */
+	bool is_ending;        /* destroy() was called */
 	bool is_lost;
 	char session[SESSION_ID_LENGTH + 1];
 };
@@ -90,7 +90,7 @@ bool sandbox_ask(struct sandbox *sandbox, enum keeper_request_type type, uint32_
 void sandbox_lose(struct sandbox *sandbox, const char *why);
 
 /* process.c */
-extern const struct init_client_events sandbox_init_events; /* but for `gone`, which is the sandbox's: see namespaces.c */
+extern const struct init_client_events sandbox_init_events;
 void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec);
 void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope);
 void sandbox_kill(struct sandbox *sandbox, uint32_t number);

@@ -51,8 +51,8 @@ static int send_now(int fd, const void *bytes, size_t size, const int *fds, size
 	if (count > 0) {
 		message.msg_control = control.space;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-		control.header =
-		    (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int) * count), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+		control.header = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(sizeof(int) * count), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
 		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * count);
 	}
 	if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
@@ -147,7 +147,7 @@ static bool receive(struct packet_socket *socket)
 	union control control;
 	struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
 	struct msghdr message = {
-	    .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
 	ssize_t size = recvmsg(socket->readable.fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -174,7 +174,8 @@ static void on_readable(struct ev_loop *loop, ev_io *watcher, int events)
 		;
 }
 
-struct packet_socket *packet_socket_create(struct ev_loop *loop, int fd, const struct packet_events *events, void *owner)
+struct packet_socket *packet_socket_create(struct ev_loop *loop, int fd, const struct packet_events *events,
+                                           void *owner)
 {
 	struct packet_socket *socket = calloc(1, sizeof *socket);
 	if (!socket)

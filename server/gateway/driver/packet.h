@@ -12,15 +12,15 @@
 #include <stddef.h>
 
 enum {
-	PACKET_BYTES = 4096, /* of one message */
-	PACKET_FDS = 16,     /* with one message */
+	PACKET_BYTES = 4096,  /* of one message */
+	PACKET_FDS = 16,      /* with one message */
 	PACKET_QUEUE = 16384, /* messages that may wait */
 };
 
 struct packet {
 	const void *bytes; /* aligned for any type */
 	size_t size;
-	int *fds;          /* close-on-exec; whoever keeps one puts -1 in its place, the others are closed */
+	int *fds; /* close-on-exec; whoever keeps one puts -1 in its place, the others are closed */
 	size_t fd_count;
 };
 
@@ -32,7 +32,8 @@ struct packet_events {
 struct packet_socket;
 
 /* FD (non-blocking) is the socket's from here on. EVENTS is borrowed. */
-struct packet_socket *packet_socket_create(struct ev_loop *loop, int fd, const struct packet_events *events, void *owner);
+struct packet_socket *packet_socket_create(struct ev_loop *loop, int fd, const struct packet_events *events,
+                                           void *owner);
 void packet_socket_destroy(struct packet_socket *socket); /* NULL is allowed */
 
 /* Send SIZE bytes with COUNT descriptors, which are closed here in any case. False if it was not taken: the other end

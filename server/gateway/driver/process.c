@@ -97,12 +97,12 @@ static struct process *process_new(struct sandbox *sandbox, const struct process
 	process->program = copy(spec->argv[0] ? spec->argv[0] : "");
 	process->directory = copy(spec->cwd);
 	process->start = (struct init_start){
-	    .process = spec->process,
-	    .flags = (spec->terminal ? INIT_TERMINAL : 0u) | (spec->wants_stdin && !spec->terminal ? INIT_STDIN : 0u) |
+		.process = spec->process,
+		.flags = (spec->terminal ? INIT_TERMINAL : 0u) | (spec->wants_stdin && !spec->terminal ? INIT_STDIN : 0u) |
 	             (sandbox->has_leaves ? 0u : INIT_SUBREAPER),
-	    .cols = spec->cols,
-	    .rows = spec->rows,
-	    .payload = {.fd = -1},
+		.cols = spec->cols,
+		.rows = spec->rows,
+		.payload = {.fd = -1},
 	};
 	process->next = sandbox->processes;
 	sandbox->processes = process;
@@ -252,7 +252,8 @@ static void usage_answered(void *owner, uint32_t number, const struct keeper_ans
 void sandbox_ask_usage(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = sandbox_process(sandbox, number);
-	bool has_leaf = process && sandbox->has_leaves && process->state != PROCESS_WAITING && process->state != PROCESS_FAILED;
+	bool has_leaf = process && sandbox->has_leaves && process->state != PROCESS_WAITING &&
+	                process->state != PROCESS_FAILED;
 	if (!has_leaf || !sandbox_ask(sandbox, KEEPER_USAGE, number, usage_answered))
 		namespaces_defer(sandbox, tell_usage, number);
 }
@@ -355,10 +356,10 @@ static void on_gone(void *owner)
 }
 
 const struct init_client_events sandbox_init_events = {
-    .started = on_started,
-    .start_failed = on_start_failed,
-    .exited = on_exited,
-    .killed = on_killed,
-    .kill_failed = on_kill_failed,
-    .gone = on_gone,
+	.started = on_started,
+	.start_failed = on_start_failed,
+	.exited = on_exited,
+	.killed = on_killed,
+	.kill_failed = on_kill_failed,
+	.gone = on_gone,
 };

@@ -38,11 +38,11 @@ struct world {
 
 static struct world world;
 
-#define CALL(...)                                                                                                      \
-	do {                                                                                                               \
-		world.in_call = true;                                                                                          \
-		__VA_ARGS__;                                                                                                   \
-		world.in_call = false;                                                                                         \
+#define CALL(...)              \
+	do {                       \
+		world.in_call = true;  \
+		__VA_ARGS__;           \
+		world.in_call = false; \
 	} while (0)
 
 static void told(void)
@@ -132,15 +132,15 @@ static void on_keeper_gone(void *owner)
 }
 
 static const struct sandbox_events events = {
-    .created = on_created,
-    .create_failed = on_create_failed,
-    .started = on_started,
-    .start_failed = on_start_failed,
-    .exited = on_exited,
-    .killed = on_killed,
-    .usage = on_usage,
-    .lost = on_lost,
-    .destroyed = on_destroyed,
+	.created = on_created,
+	.create_failed = on_create_failed,
+	.started = on_started,
+	.start_failed = on_start_failed,
+	.exited = on_exited,
+	.killed = on_killed,
+	.usage = on_usage,
+	.lost = on_lost,
+	.destroyed = on_destroyed,
 };
 
 static void on_time(struct ev_loop *loop, ev_timer *timer, int revents)
@@ -200,8 +200,14 @@ static void end_world(void)
 static void start(uint32_t process, bool terminal, bool wants_stdin, const char *cwd, const char *const *argv)
 {
 	static const char *const environment[] = {"PATH=/usr/bin:/bin", NULL};
-	struct process_spec spec = {.process = process, .argv = argv, .envp = environment, .cwd = cwd, .terminal = terminal,
-	                            .wants_stdin = wants_stdin, .cols = 80, .rows = 24};
+	struct process_spec spec = {.process = process,
+	                            .argv = argv,
+	                            .envp = environment,
+	                            .cwd = cwd,
+	                            .terminal = terminal,
+	                            .wants_stdin = wants_stdin,
+	                            .cols = 80,
+	                            .rows = 24};
 	CALL(world.driver->start(world.sandbox, &spec));
 }
 
@@ -288,10 +294,10 @@ Test(driver, says_why_nothing_started, .timeout = 60)
 		const char *program, *directory, *code, *part;
 		int exit_code;
 	} rows[] = {
-	    {"no-such-program", "/", "not_found", "`no-such-program`: not found", 127},
-	    {"/etc/passwd", "/", "forbidden", "`/etc/passwd`: not executable", 126},
-	    {"/usr", "/", "forbidden", "`/usr`: not executable", 126},
-	    {"sh", "/no/such", "not_found", "`/no/such`: the working directory does not exist", 126},
+		{"no-such-program", "/", "not_found", "`no-such-program`: not found", 127},
+		{"/etc/passwd", "/", "forbidden", "`/etc/passwd`: not executable", 126},
+		{"/usr", "/", "forbidden", "`/usr`: not executable", 126},
+		{"sh", "/no/such", "not_found", "`/no/such`: the working directory does not exist", 126},
 	};
 	open_world();
 	for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -411,7 +417,7 @@ Test(driver, survives_its_keeper, .timeout = 60)
 	open_world();
 	start_shell(1, "sleep 300");
 	wait_until(&world.seen[1].started, "started");
-	kill(world.keeper.pid, SIGKILL);
+	keeper_process_kill(&world.keeper);
 	wait_until(&world.keeper_gone, "the keeper is gone");
 	wait_until(&world.lost, "lost");
 	struct sandbox *first = world.sandbox;
@@ -430,5 +436,6 @@ Test(driver, survives_its_keeper, .timeout = 60)
 	wait_until(&world.destroyed, "destroyed");
 	namespaces_driver_destroy(world.driver);
 	ev_loop_destroy(world.loop);
-	waitpid(world.keeper.pid, NULL, 0);
+	cr_assert(keeper_process_start(&world.keeper, 1), "%s", world.keeper.failure);
+	cr_assert(keeper_process_stop(&world.keeper), "the next keeper does not sweep what the dead one left");
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +27,18 @@ static void serve(struct keeper *keeper)
 }
 
 /* As server.c does it. What it writes to STATUS is "ok" or why not. */
-static int run(const char *cgroup, uint32_t max_sessions, int socket, int status)
+static int run(const struct keeper_process *process, uint32_t max_sessions, int socket, int status)
 {
-	char staging[] = "/tmp/sandbar-test.XXXXXX";
 	struct error err;
-	struct sandbox_host_options options = {
-	    .init_fd = open(SANDBAR_INIT_PATH, O_RDONLY | O_CLOEXEC), .cgroup_name = cgroup, .staging = mkdtemp(staging)};
+	struct sandbox_host_options options = {.init_fd = open(SANDBAR_INIT_PATH, O_RDONLY | O_CLOEXEC),
+	                                       .cgroup_name = process->cgroup,
+	                                       .staging = process->staging};
 	struct sandbox_host *host = sandbox_host_create(&options, &err);
+	if (host)
+		sandbox_host_sweep(host, NULL); /* of a keeper that a test killed */
 	struct keeper *keeper = host ? keeper_create(host, max_sessions, &err) : NULL;
 	if (!keeper || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || keeper_attach(keeper, socket, 7, &err) < 0) {
 		dprintf(status, "%s", err.message);
-		rmdir(staging);
 		return 1;
 	}
 	dprintf(status, "ok");
@@ -44,7 +46,7 @@ static int run(const char *cgroup, uint32_t max_sessions, int socket, int status
 	serve(keeper);
 	keeper_destroy(keeper);
 	sandbox_host_destroy(host);
-	return rmdir(staging) == 0 ? 0 : 2;
+	return 0;
 }
 
 bool keeper_process_start(struct keeper_process *keeper, uint32_t max_sessions)
@@ -52,14 +54,16 @@ bool keeper_process_start(struct keeper_process *keeper, uint32_t max_sessions)
 	int pair[2], status[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0 || pipe2(status, O_CLOEXEC) < 0)
 		abort();
-	*keeper = (struct keeper_process){.socket = pair[1]};
+	*keeper = (struct keeper_process){.socket = pair[1], .staging = "/tmp/sandbar-test.XXXXXX"};
+	if (!mkdtemp(keeper->staging))
+		abort();
 	snprintf(keeper->cgroup, sizeof keeper->cgroup, "sandbar-test-%d", (int)getpid());
 	keeper->pid = fork();
 	if (keeper->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(pair[1]);
 		close(status[0]);
-		_exit(run(keeper->cgroup, max_sessions, pair[0], status[1]));
+		_exit(run(keeper, max_sessions, pair[0], status[1]));
 	}
 	close(pair[0]);
 	close(status[1]);
@@ -69,6 +73,7 @@ bool keeper_process_start(struct keeper_process *keeper, uint32_t max_sessions)
 		return true;
 	close(pair[1]);
 	waitpid(keeper->pid, NULL, 0);
+	rmdir(keeper->staging);
 	return false;
 }
 
@@ -92,5 +97,12 @@ bool keeper_process_stop(struct keeper_process *keeper)
 	nftw("/sys/fs/cgroup", look, 16, FTW_PHYS);
 	if (status != 0 || found != 0)
 		fprintf(stderr, "the keeper left with status 0x%x, and %u cgroups\n", (unsigned)status, found);
-	return status == 0 && found == 0;
+	return rmdir(keeper->staging) == 0 && status == 0 && found == 0;
+}
+
+void keeper_process_kill(struct keeper_process *keeper)
+{
+	kill(keeper->pid, SIGKILL);
+	waitpid(keeper->pid, NULL, 0);
+	rmdir(keeper->staging);
 }

@@ -8,7 +8,8 @@
 
 static const uint64_t moment = UINT64_C(1700000000123456); /* 2023-11-14T22:13:20.123Z */
 
-static void must_be(bool json, const char *session, const char *message, const struct log_field *fields, const char *line)
+static void must_be(bool json, const char *session, const char *message, const struct log_field *fields,
+                    const char *line)
 {
 	char bytes[LOG_LINE_BYTES + 1];
 	log_init("sandbard", json, LOG_INFO);
@@ -30,15 +31,19 @@ Test(log, is_text_or_json)
 /* What a stranger chose cannot make a second line, a second field, or a terminal's escape sequence. */
 Test(log, cannot_be_forged)
 {
-	const struct log_field fields[] = {
-	    log_text("a", "x\nlevel=error"), log_text("b", "\"}\\"), log_text("c", "\x1b[2J\x7f\xff"), log_text("d", ""),
-	    log_text("e", "k=v"), {.key = NULL}};
+	const struct log_field fields[] = {log_text("a", "x\nlevel=error"),
+	                                   log_text("b", "\"}\\"),
+	                                   log_text("c", "\x1b[2J\x7f\xff"),
+	                                   log_text("d", ""),
+	                                   log_text("e", "k=v"),
+	                                   {.key = NULL}};
 	must_be(false, NULL, "m", fields,
 	        "time=2023-11-14T22:13:20.123Z level=warn program=sandbard message=m a=\"x\\nlevel=error\" b=\"\\\"}\\\\\" "
 	        "c=\"\\u001b[2J\\u007f\\u00ff\" d=\"\" e=\"k=v\"\n");
-	must_be(true, NULL, "m", fields,
-	        "{\"time\":\"2023-11-14T22:13:20.123Z\",\"level\":\"warn\",\"program\":\"sandbard\",\"message\":\"m\","
-	        "\"a\":\"x\\nlevel=error\",\"b\":\"\\\"}\\\\\",\"c\":\"\\u001b[2J\\u007f\\u00ff\",\"d\":\"\",\"e\":\"k=v\"}\n");
+	must_be(
+		true, NULL, "m", fields,
+		"{\"time\":\"2023-11-14T22:13:20.123Z\",\"level\":\"warn\",\"program\":\"sandbard\",\"message\":\"m\","
+		"\"a\":\"x\\nlevel=error\",\"b\":\"\\\"}\\\\\",\"c\":\"\\u001b[2J\\u007f\\u00ff\",\"d\":\"\",\"e\":\"k=v\"}\n");
 }
 
 /* A line has a bound; what does not fit is left out whole, and the line says so. */
@@ -47,7 +52,8 @@ Test(log, is_bounded)
 	static char text[3 * LOG_LINE_BYTES];
 	char bytes[LOG_LINE_BYTES + 1];
 	memset(text, '\n', sizeof text - 1);
-	const struct log_field fields[] = {log_number("first", 1), log_text("huge", text), log_number("last", 1), {.key = NULL}};
+	const struct log_field fields[] = {
+		log_number("first", 1), log_text("huge", text), log_number("last", 1), {.key = NULL}};
 	for (int json = 0; json < 2; json++) {
 		log_init("sandbard", json, LOG_INFO);
 		size_t length = log_format_line(bytes, moment, LOG_INFO, NULL, "m", fields);

@@ -39,7 +39,8 @@ static struct keeper_reply receive(size_t *descriptors)
 	struct keeper_created created;
 	char control[CMSG_SPACE(sizeof(int) * 16)];
 	struct iovec part = {.iov_base = &created, .iov_len = sizeof created};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
 	struct pollfd poll_fd = {.fd = keeper.socket, .events = POLLIN};
 	cr_assert_eq(poll(&poll_fd, 1, 15000), 1, "no answer");
 	ssize_t size = recvmsg(keeper.socket, &message, MSG_CMSG_CLOEXEC);
@@ -71,7 +72,8 @@ static struct keeper_reply ask(const struct keeper_request *request, size_t *des
 	return reply;
 }
 
-static void must_be(uint32_t type, const char *session, uint32_t process, enum keeper_reply_status status, const char *why)
+static void must_be(uint32_t type, const char *session, uint32_t process, enum keeper_reply_status status,
+                    const char *why)
 {
 	struct keeper_request request = request_of(type, session, process);
 	struct keeper_reply reply = ask(&request, NULL);
@@ -88,21 +90,21 @@ Test(requests, refuses_what_is_malformed, .timeout = 60)
 		uint32_t process;
 		const char *why;
 	} rows[] = {
-	    {0, one, 0, "no type"},
-	    {KEEPER_REQUEST_TYPES, one, 0, "a type behind the last"},
-	    {UINT32_MAX, one, 0, "the highest type"},
-	    {KEEPER_DESTROY, one, 0, "destroy of an unknown session"},
-	    {KEEPER_LEAF, one, 1, "leaf of an unknown session"},
-	    {KEEPER_KILL, one, 1, "kill in an unknown session"},
-	    {KEEPER_DROP_LEAF, one, 1, "drop in an unknown session"},
-	    {KEEPER_USAGE, one, 1, "usage of an unknown session"},
-	    {KEEPER_FREEZE, one, 1, "freeze of an unknown session"},
-	    {KEEPER_CREATE, "AAAAAAAAAAAAAAAA", 0, "a session of capitals"},
-	    {KEEPER_CREATE, "../../etc/shadow", 0, "a session that is a path"},
-	    {KEEPER_CREATE, "aaaaaaaa\0aaaaaaa", 0, "a session with a NUL"},
-	    {KEEPER_CREATE, "aaaaaaaaaaaaaaa1", 0, "a session with a 1"},
-	    {KEEPER_CREATE, one, 1, "create with a process"},
-	    {KEEPER_READY, one, 0, "ready with a session"},
+		{0, one, 0, "no type"},
+		{KEEPER_REQUEST_TYPES, one, 0, "a type behind the last"},
+		{UINT32_MAX, one, 0, "the highest type"},
+		{KEEPER_DESTROY, one, 0, "destroy of an unknown session"},
+		{KEEPER_LEAF, one, 1, "leaf of an unknown session"},
+		{KEEPER_KILL, one, 1, "kill in an unknown session"},
+		{KEEPER_DROP_LEAF, one, 1, "drop in an unknown session"},
+		{KEEPER_USAGE, one, 1, "usage of an unknown session"},
+		{KEEPER_FREEZE, one, 1, "freeze of an unknown session"},
+		{KEEPER_CREATE, "AAAAAAAAAAAAAAAA", 0, "a session of capitals"},
+		{KEEPER_CREATE, "../../etc/shadow", 0, "a session that is a path"},
+		{KEEPER_CREATE, "aaaaaaaa\0aaaaaaa", 0, "a session with a NUL"},
+		{KEEPER_CREATE, "aaaaaaaaaaaaaaa1", 0, "a session with a 1"},
+		{KEEPER_CREATE, one, 1, "create with a process"},
+		{KEEPER_READY, one, 0, "ready with a session"},
 	};
 	unsigned char bytes[4096] = {0};
 	open_keeper();
