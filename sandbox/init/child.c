@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { OUTCOME = 3, STACK_BYTES = 8 * 1024 * 1024, MEMLOCK_BYTES = 64 * 1024, MSGQUEUE_BYTES = 800 * 1024 };
+enum { OUTCOME = 3 };
 
 static int write_file(const char *path, const char *text)
 {
@@ -79,38 +79,13 @@ static int become_victim(const struct child_plan *plan)
 	return plan->settings->resets_oom ? write_file("/proc/self/oom_score_adj", "0") : 0;
 }
 
-/* The soft limit is SOFT, the hard one HARD, each as far as the hard limit that there is allows. */
-static int lower_limit(int resource, rlim_t soft, rlim_t hard)
-{
-	struct rlimit limit;
-	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
-		return -1;
-	limit.rlim_max = hard < limit.rlim_max ? hard : limit.rlim_max;
-	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
-	return setrlimit((__rlimit_resource_t)resource, &limit);
-}
-
+/* The others were set when init booted, and are inherited. */
 static int set_limits(const struct child_plan *plan)
 {
-	const rlim_t files = plan->settings->open_files ? plan->settings->open_files : RLIM_INFINITY;
-	const rlim_t file_size = plan->settings->file_size ? plan->settings->file_size : RLIM_INFINITY;
-	const struct {
-		int resource;
-		rlim_t soft, hard;
-	} rows[] = {
-		{RLIMIT_NOFILE, files, files},
-		{RLIMIT_FSIZE, file_size, file_size},
-		{RLIMIT_CORE, 0, 0},
-		{RLIMIT_MEMLOCK, MEMLOCK_BYTES, MEMLOCK_BYTES},
-		{RLIMIT_MSGQUEUE, MSGQUEUE_BYTES, MSGQUEUE_BYTES},
-		{RLIMIT_RTPRIO, 0, 0},
-		{RLIMIT_NICE, 0, 0},
-		{RLIMIT_STACK, STACK_BYTES, RLIM_INFINITY},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (lower_limit(rows[i].resource, rows[i].soft, rows[i].hard) < 0)
-			return -1;
-	return 0;
+	const struct settings *settings = plan->settings;
+	if (settings->open_files && confine_limit(RLIMIT_NOFILE, settings->open_files, settings->open_files) < 0)
+		return -1;
+	return settings->file_size ? confine_limit(RLIMIT_FSIZE, settings->file_size, settings->file_size) : 0;
 }
 
 /* Supplementary groups, the bounding set and no_new_privs were settled when init booted. */

@@ -53,6 +53,16 @@ int confine_bounds(void)
 	return prctl(PR_SET_SECUREBITS, bits, 0, 0, 0);
 }
 
+int confine_limit(int resource, rlim_t soft, rlim_t hard)
+{
+	struct rlimit limit;
+	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+		return -1;
+	limit.rlim_max = hard < limit.rlim_max ? hard : limit.rlim_max;
+	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
 int confine_filter(const struct sock_fprog *filter)
 {
 	if (filter->len == 0)

@@ -125,7 +125,10 @@ void gateway_start(struct gateway *gateway, const struct command *command)
 		.cols = command->cols,
 		.rows = command->rows,
 	};
-	int fds[] = {gateway_payload(command, &message), open("/dev/null", O_WRONLY | O_CLOEXEC)};
+	char path[256] = "/dev/null";
+	if (command->leaf)
+		snprintf(path, sizeof path, "%s/cgroup.procs", command->leaf);
+	int fds[] = {gateway_payload(command, &message), open(path, O_WRONLY | O_CLOEXEC)};
 	gateway_send(gateway, message, fds, command->flags & INIT_SUBREAPER ? 1 : 2);
 	close(fds[0]);
 	close(fds[1]);

@@ -29,6 +29,7 @@ struct command {
 	const char *cwd;
 	uint32_t flags;
 	uint16_t cols, rows;
+	const char *leaf; /* a cgroup's folder; NULL: a descriptor that takes the "0" and does nothing */
 };
 
 #define ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -47,7 +48,7 @@ int gateway_memfd(const void *bytes, size_t size, int seals);
 
 void gateway_send(struct gateway *gateway, struct init_message message, const int *fds, size_t count);
 void gateway_request(struct gateway *gateway, enum init_message_type type, uint32_t process, int value, uint32_t flags);
-/* START; the leaf is a descriptor that takes the "0" and does nothing, unless COMMAND wants a subreaper. */
+/* START; without a leaf where COMMAND wants a subreaper. */
 void gateway_start(struct gateway *gateway, const struct command *command);
 
 /* The next message; its type is 0 where none came within TIMEOUT_MS. */

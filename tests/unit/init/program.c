@@ -98,7 +98,7 @@ static void program_open(struct program *program, enum mode mode)
 	int pair[2], mapped[2];
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	cr_assert_eq(pipe2(mapped, O_CLOEXEC), 0);
-	const int filters[] = {make_filter(SYS_uname), make_filter(SYS_mount)};
+	const int filters[] = {make_filter(SYS_uname), make_filter(mode == MODE_ROOT ? SYS_mount : SYS_uname)};
 	program->pid = (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (program->pid == 0)
 		become_init(mode, pair[1], filters, mapped[0]);
@@ -149,7 +149,7 @@ static const struct {
      "CapInh:CapPrm:CapEff:CapAmb:"},
 	{"privileges", SHELL("grep NoNewPrivs /proc/self/status"), "NoNewPrivs:\t1\n"},
 	{"filter of the user", SHELL("uname 2>&1 | grep -c 'ermi'"), "1\n"},
-	{"limits", SHELL("ulimit -n; ulimit -f"), "128\n2048\n"},
+	{"limits", SHELL("ulimit -n; ulimit -f; ulimit -c; ulimit -l"), "128\n2048\n0\n64\n"},
 	{"descriptors", SHELL("ls /proc/$$/fd"), "0\n1\n2\n"},
 	{"init's secrets",
      SHELL("for i in environ mem exe maps fd/3; do (cat /proc/1/$i || ls /proc/1/fd/) 2>/dev/null | head -c 9; done"),
@@ -175,6 +175,14 @@ Test(init_program, its_processes_are_confined)
 			cr_expect_str_eq(text, confined[i / 2].expected, "%s, %s: `%s`", mode_names[mode], confined[i / 2].what,
 			                 text);
 		}
+		const struct command command = {
+			.process = 1000,
+			.argv = SHELL(
+				"n() { sed -n 's/^Seccomp_filters:.//p' $1; }; echo $(($(n /proc/self/status) - $(n /proc/1/status)))"),
+			.flags = INIT_SUBREAPER,
+		};
+		gateway_run(&program.gateway, &command, text, sizeof text);
+		cr_expect_str_eq(text, mode == MODE_ROOT ? "1\n" : "0\n", "the same filter is not loaded twice: `%s`", text);
 		program_close(&program);
 	}
 }

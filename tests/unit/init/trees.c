@@ -4,8 +4,10 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,10 +45,16 @@ static void read_some(int fd, char *text, size_t size)
 	text[got > 0 ? got : 0] = '\0';
 }
 
-static size_t start_survivors(struct gateway *gateway, uint32_t number, pid_t ids[8])
+static size_t start_survivors(struct gateway *gateway, uint32_t number, const char *leaf, pid_t ids[8])
 {
 	char text[256];
-	gateway_start(gateway, &(struct command){.process = number, .argv = survivors, .flags = INIT_SUBREAPER});
+	const struct command command = {
+		.process = number,
+		.argv = survivors,
+		.flags = leaf ? 0 : INIT_SUBREAPER,
+		.leaf = leaf,
+	};
+	gateway_start(gateway, &command);
 	struct answer started = gateway_expect(gateway, INIT_STARTED, number);
 	cr_expect_eq(gateway_expect(gateway, INIT_EXITED, number).message.value, 3 << 8, "its end is not held up by them");
 	read_some(started.fds[0], text, sizeof text);
@@ -59,8 +67,8 @@ Test(init_trees, killing_means_everything_that_descends)
 	struct gateway gateway;
 	pid_t ids[8], others[8];
 	gateway_open(&gateway);
-	size_t other_count = start_survivors(&gateway, 1, others);
-	size_t count = start_survivors(&gateway, 2, ids);
+	size_t other_count = start_survivors(&gateway, 1, NULL, others);
+	size_t count = start_survivors(&gateway, 2, NULL, ids);
 	cr_assert_eq(count, 3);
 	cr_assert_eq(count_alive(ids, count), 3);
 	gateway_request(&gateway, INIT_KILL_TREE, 2, 0, 0);
@@ -82,7 +90,7 @@ Test(init_trees, a_signal_reaches_the_whole_tree)
 	struct gateway gateway;
 	pid_t ids[8];
 	gateway_open(&gateway);
-	size_t count = start_survivors(&gateway, 1, ids);
+	size_t count = start_survivors(&gateway, 1, NULL, ids);
 	gateway_request(&gateway, INIT_SIGNAL, 1, SIGTERM, INIT_SCOPE_TREE);
 	for (int i = 0; i < 100 && count_alive(ids, count) > 1; i++)
 		gateway_turn(&gateway, 10);
@@ -92,6 +100,45 @@ Test(init_trees, a_signal_reaches_the_whole_tree)
 		gateway_turn(&gateway, 10);
 	cr_expect_eq(count_alive(ids, count), 0);
 	gateway_close(&gateway);
+}
+
+/* An empty cgroup of whatever hierarchy there is; NULL where this host lets us make none. */
+static const char *make_leaf(void)
+{
+	static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup/pids",
+	                                    "/sys/fs/cgroup"};
+	static char path[128], procs[160];
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+		snprintf(path, sizeof path, "%s/sandbar-test-init-%d", roots[i], (int)getpid());
+		snprintf(procs, sizeof procs, "%s/cgroup.procs", path);
+		if (mkdir(path, 0755) == 0 && access(procs, W_OK) == 0)
+			return path;
+		rmdir(path);
+	}
+	return NULL;
+}
+
+Test(init_trees, with_cgroups_a_tree_is_its_leaf)
+{
+	struct gateway gateway;
+	pid_t ids[8];
+	const char *leaf = make_leaf();
+	if (!leaf)
+		cr_skip_test("this host lets us make no cgroup");
+	gateway_open(&gateway);
+	size_t count = start_survivors(&gateway, 1, leaf, ids);
+	cr_assert_eq(count, 3);
+	gateway_request(&gateway, INIT_SIGNAL, 1, SIGTERM, INIT_SCOPE_TREE);
+	for (int i = 0; i < 100 && count_alive(ids, count) > 1; i++)
+		gateway_turn(&gateway, 10);
+	cr_expect_eq(count_alive(ids, count), 1, "only the one that ignores TERM is left");
+	gateway_request(&gateway, INIT_KILL_TREE, 1, 0, 0);
+	gateway_expect(&gateway, INIT_KILLED, 1);
+	for (int i = 0; i < 100 && count_alive(ids, count) > 0; i++)
+		gateway_turn(&gateway, 10);
+	cr_expect_eq(count_alive(ids, count), 0);
+	gateway_close(&gateway);
+	cr_expect_eq(rmdir(leaf), 0);
 }
 
 /* Forks as fast as it can, but for not longer than two seconds and never more than a few at once. */
