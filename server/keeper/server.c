@@ -37,22 +37,23 @@ static int open_state(struct server *server, struct error *err)
 	return 0;
 }
 
-/* As many descriptors as the hard limit allows: each sandbox takes some here, each connection one in the gateway. */
+enum { SANDBOX_DESCRIPTORS = 16 /* that an idle sandbox takes here, at most: its cgroups, its init */ };
+
+/* As many descriptors as the hard limit allows: each sandbox takes some here, each connection one in the gateway. What
+ * does not fit is an error of that session; that it may come to that is told now. */
 static int raise_descriptors(struct server *server, struct error *err)
 {
-	(void)server;
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return error_set(err, errno, "getrlimit");
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return error_set(err, errno, "setrlimit");
+	if (server->options->max_sessions * SANDBOX_DESCRIPTORS > limit.rlim_max)
+		log_write(LOG_WARN, NULL, "the limit of open files is low for so many sessions",
+		          LOG_FIELDS(log_number("open_files", (int64_t)limit.rlim_max),
+		                     log_number("sessions", (int64_t)server->options->max_sessions)));
 	return 0;
-}
-
-static int find_identity(struct server *server, struct error *err)
-{
-	return identity_find(&server->launch.identity, server->options->user, err);
 }
 
 static int open_programs(struct server *server, struct error *err)
@@ -157,8 +158,8 @@ static int block_signals(struct server *server, struct error *err)
 }
 
 static int (*const steps[])(struct server *, struct error *) = {
-	open_state,     raise_descriptors, find_identity,     open_programs, make_keys,   open_sessions,
-	open_listeners, create_host,       become_undumpable, create_keeper, fill_config, block_signals,
+	open_state,  raise_descriptors, open_programs, make_keys,   open_sessions, open_listeners,
+	create_host, become_undumpable, create_keeper, fill_config, block_signals,
 };
 
 /* The address file first: who reads our line may look at it. */
@@ -195,7 +196,7 @@ int server_run(const struct options *options)
 	static const struct supervisor_events events = {.serving = serving};
 	struct server server = {.options = options, .init = -1, .launch = {.program = -1, .sessions = -1, .key = -1}};
 	struct error err;
-	int code = EXIT_STOPPED;
+	int code = identity_find(&server.launch.identity, options->user, &err) < 0 ? EXIT_USAGE : EXIT_STOPPED;
 	log_init("sandbard", options->log_format == LOG_JSON, (enum log_severity)options->log_level);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_STOPPED; i++)
 		if (steps[i](&server, &err) < 0)
