@@ -9,7 +9,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-static const ev_tstamp note_after_s = 1.0; /* input of one participant within this time is one INPUT event */
+enum { ACK_BYTES = 64 * 1024 /* written to a terminal and not acknowledged, over which nothing is waited for */ };
+static const ev_tstamp note_after_s = 1.0;  /* input of one participant within this time is one INPUT event */
+static const ev_tstamp ack_after_s = 0.005; /* how much later a terminal's input is acknowledged */
 
 struct input_client {
 	LIST_ENTRY(input_client) link;
@@ -32,6 +34,13 @@ struct input_chunk {
 static struct ev_loop *loop_of(const struct input *input)
 {
 	return input->process->session->home->loop;
+}
+
+/* A timer that was stopped keeps what was left of its time: it is set anew each time. */
+static void start_timer(struct input *input, ev_timer *timer, ev_tstamp seconds)
+{
+	ev_timer_set(timer, seconds, 0.);
+	ev_timer_start(loop_of(input), timer);
 }
 
 /* --- INPUT events ------------------------------------------------------------------------------------------------ */
@@ -61,7 +70,7 @@ static void note(struct input *input, uint32_t participant, size_t bytes)
 	if (input->noted_bytes > 0 && input->noted_participant != participant)
 		flush_note(input);
 	if (input->noted_bytes == 0)
-		ev_timer_start(loop_of(input), &input->note);
+		start_timer(input, &input->note, note_after_s);
 	input->noted_participant = participant;
 	input->noted_bytes += (uint32_t)bytes;
 }
@@ -77,12 +86,29 @@ static void drop_chunk(struct input *input, struct input_chunk *chunk)
 static void acknowledge(struct input *input)
 {
 	struct input_client *client;
+	input->unacknowledged = 0;
+	ev_timer_stop(loop_of(input), &input->ack);
 	LIST_FOREACH(client, &input->clients, link) {
 		if (!client->ack_due)
 			continue;
 		client->ack_due = false;
 		session_ack(input->process->session, client->client, input->process->number, client->slot->accepted);
 	}
+}
+
+static void on_ack(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	acknowledge(timer->data);
+}
+
+/* What is typed is mostly echoed at once, and who types waits for that: its acknowledgement must not stand in the way. */
+static void acknowledge_soon(struct input *input)
+{
+	if (!input->is_terminal || input->unacknowledged >= ACK_BYTES)
+		acknowledge(input);
+	else if (input->unacknowledged > 0 && !ev_is_active(&input->ack))
+		start_timer(input, &input->ack, ack_after_s);
 }
 
 /* The intent stands in the journal's header while a write is under way, so that a crash in it can be reported. */
@@ -96,6 +122,7 @@ static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 	if (wrote > 0 && !chunk->is_control) {
 		slot->accepted += (uint64_t)wrote;
 		chunk->from->ack_due = true;
+		input->unacknowledged += (size_t)wrote;
 		note(input, chunk->participant, (size_t)wrote);
 	}
 	if (!chunk->is_control)
@@ -143,7 +170,7 @@ static void write_queue(struct input *input)
 		if (is_end && !input->is_terminal)
 			end_pipe(input);
 	}
-	acknowledge(input);
+	acknowledge_soon(input);
 	if (input->fd >= 0 && !TAILQ_EMPTY(&input->chunks))
 		ev_io_start(loop_of(input), &input->io);
 	else if (input->fd >= 0)
@@ -163,8 +190,9 @@ void input_init(struct input *input, struct process *process)
 	*input = (struct input){.process = process, .fd = -1};
 	TAILQ_INIT(&input->chunks);
 	LIST_INIT(&input->clients);
-	ev_timer_init(&input->note, on_note, note_after_s, 0.);
-	input->note.data = input;
+	ev_timer_init(&input->note, on_note, 0., 0.);
+	ev_timer_init(&input->ack, on_ack, 0., 0.);
+	input->note.data = input->ack.data = input;
 }
 
 void input_open(struct input *input, int fd, bool is_terminal)
@@ -181,6 +209,7 @@ void input_close(struct input *input)
 	if (input->fd < 0)
 		return;
 	flush_note(input);
+	acknowledge(input);
 	ev_io_stop(loop_of(input), &input->io);
 	if (!input->is_terminal)
 		close(input->fd);
@@ -194,6 +223,7 @@ void input_finish(struct input *input)
 {
 	assert(input->fd < 0 && TAILQ_EMPTY(&input->chunks));
 	ev_timer_stop(loop_of(input), &input->note);
+	ev_timer_stop(loop_of(input), &input->ack);
 	struct input_client *client;
 	while ((client = LIST_FIRST(&input->clients))) {
 		LIST_REMOVE(client, link);

@@ -28,6 +28,8 @@ struct input {
 	LIST_HEAD(, input_client) clients;
 	uint32_t noted_participant, noted_bytes; /* for INPUT events that sum up */
 	ev_timer note;
+	size_t unacknowledged;  /* bytes written since the last acknowledgement */
+	ev_timer ack;           /* a terminal's comes behind the echo */
 };
 
 struct input_result {
