@@ -118,9 +118,21 @@ static int close_now(struct connection *connection, enum close_code code, const 
 	return -1;
 }
 
+/* A ping goes before everything else; who does not read at all is found by the pong that does not come. */
+static int write_ping(struct connection *connection)
+{
+	unsigned char frame[LWS_PRE + 1];
+	if (!connection->is_ping_due || lws_send_pipe_choked(connection->wsi))
+		return 0;
+	connection->is_ping_due = false;
+	return lws_write(connection->wsi, frame + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
+}
+
 static int write_turn(struct connection *connection)
 {
 	connection->is_asked_to_write = false;
+	if (write_ping(connection) < 0)
+		return -1;
 	ssize_t left = WRITE_TURN;
 	while (left > 0 && !lws_send_pipe_choked(connection->wsi)) {
 		if (connection->queue_count > 0) {
@@ -209,6 +221,20 @@ static void on_no_hello(struct ev_loop *loop, ev_timer *timer, int events)
 	connection_close(timer->data, CLOSE_NO_HELLO, "no hello in time");
 }
 
+static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct connection *connection = timer->data;
+	if (connection->unanswered >= LIMIT_DEAD_SECONDS / LIMIT_PING_SECONDS) {
+		ev_timer_stop(loop, timer);
+		lws_set_timeout(connection->wsi, PENDING_TIMEOUT_WS_PONG_CHECK_GET_PONG, LWS_TO_KILL_ASYNC);
+		return;
+	}
+	connection->unanswered++;
+	connection->is_ping_due = true;
+	connection_wake(connection);
+}
+
 static struct connection *open_connection(struct gateway *gateway, struct lws *wsi)
 {
 	struct connection *connection = calloc(1, sizeof *connection);
@@ -225,6 +251,9 @@ static struct connection *open_connection(struct gateway *gateway, struct lws *w
 	ev_timer_init(&connection->hello, on_no_hello, LIMIT_HELLO_SECONDS, 0.);
 	connection->hello.data = connection;
 	ev_timer_start(gateway->loop, &connection->hello);
+	ev_timer_init(&connection->ping, on_ping, LIMIT_PING_SECONDS, LIMIT_PING_SECONDS);
+	connection->ping.data = connection;
+	ev_timer_start(gateway->loop, &connection->ping);
 	return connection;
 }
 
@@ -243,6 +272,7 @@ static void finish_connection(struct connection *connection)
 	LIST_REMOVE(connection, link);
 	gateway->server.connections--;
 	ev_timer_stop(gateway->loop, &connection->hello);
+	ev_timer_stop(gateway->loop, &connection->ping);
 	connection_detach_all(connection);
 	caller_finish(&connection->caller);
 	if (connection->is_greeted && !client_has_connection(gateway, connection->caller.client))
@@ -265,6 +295,10 @@ int connection_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
 		return 0;
 	case LWS_CALLBACK_RECEIVE:
 		return *slot ? receive(*slot, in, length) : 0;
+	case LWS_CALLBACK_RECEIVE_PONG:
+		if (*slot)
+			(*slot)->unanswered = 0;
+		return 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return *slot ? write_turn(*slot) : 0;
 	case LWS_CALLBACK_CLOSED:

@@ -35,7 +35,9 @@ struct connection {
 	size_t attachment_count;
 	uint32_t last_number;        /* of a channel */
 	size_t write_bytes;          /* how much is put together for one write */
-	ev_timer hello;
+	ev_timer hello, ping;
+	bool is_ping_due;
+	unsigned unanswered;         /* pings since the last pong */
 };
 
 enum {

@@ -89,11 +89,6 @@ static const struct lws_protocols protocols[] = {
 	{0},
 };
 
-static const lws_retry_bo_t liveness = {
-	.secs_since_valid_ping = LIMIT_PING_SECONDS,
-	.secs_since_valid_hangup = LIMIT_DEAD_SECONDS,
-};
-
 static void on_lws_log(int level, const char *line)
 {
 	char text[256];
@@ -112,7 +107,6 @@ static int open_doors(struct gateway *gateway, struct error *err)
 		.user = gateway,
 		.server_string = "sandbar",
 		.max_http_header_data = HEADER_BYTES,
-		.retry_and_idle_policy = &liveness,
 		.vhost_name = "sandbar",
 	};
 	lws_set_log_level(LLL_ERR | LLL_WARN, on_lws_log);

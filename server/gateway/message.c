@@ -253,7 +253,7 @@ static void request(struct connection *connection, const struct rpc *rpc)
 	if (view_equals(rpc->method, "hello"))
 		fail_request(connection, rpc->id, CODE_CONFLICT, NULL, "hello was said already");
 	else if (caller_has_call(caller, rpc->id))
-		fail_request(connection, rpc->id, CODE_INVALID_REQUEST, NULL, "this id is that of an open request");
+		connection_notice_error(connection, CODE_INVALID_REQUEST, "the id of a request is that of an open one");
 	else if (open >= LIMIT_OPEN_REQUESTS)
 		fail_request(connection, rpc->id, CODE_LIMIT, NULL, "a connection may have at most 64 open requests");
 	else

@@ -145,16 +145,17 @@ bool channel_wants_hold(const struct channel *channel, uint32_t process, bool te
 {
 	if (channel->mode != CHANNEL_LOSSLESS || channel->closing || !channel_follows(channel, process))
 		return false;
-	uint64_t bound = terminal ? LOSSLESS_TTY_BYTES : LOSSLESS_PIPE_BYTES;
+	const struct journal *journal = channel->session->journal;
+	uint64_t bound = terminal ? LOSSLESS_TTY_BYTES : LOSSLESS_PIPE_BYTES, ring = journal_ring(journal);
+	if (bound > ring / 4)
+		bound = ring / 4;
 	if (low)
 		bound /= 2;
 	for (size_t i = 0; i < channel->unsent_count; i++)
 		if (channel->unsent[i].process == process && channel->unsent[i].bytes >= bound)
 			return true;
 	/* Several processes may share the ring: none may push the others' unsent bytes out of it. */
-	const struct journal *journal = channel->session->journal;
-	return channel->unsent_count > 1 &&
-	       journal_tail(journal) - channel->position > journal_ring(journal) / (low ? 4 : 2);
+	return channel->unsent_count > 1 && journal_tail(journal) - channel->position > ring / (low ? 4 : 2);
 }
 
 /* Take the unsent bytes anew from what stands in the journal behind the cursor. */
