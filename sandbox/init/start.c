@@ -32,6 +32,7 @@ static int open_streams(struct init *init, struct process *process, const struct
 	return streams_open_pipes(&process->streams, stdio, message->flags & INIT_STDIN, process->is_wide);
 }
 
+/* Told once (EPOLLET): another child may hold a copy of our end, frozen, and would keep a closed one telling for ever. */
 static int watch_outcome(struct init *init, struct process *process, int *theirs)
 {
 	int ends[2];
@@ -39,7 +40,7 @@ static int watch_outcome(struct init *init, struct process *process, int *theirs
 		return -1;
 	process->outcome_fd = ends[0];
 	*theirs = ends[1];
-	struct epoll_event event = {.events = EPOLLIN, .data.u64 = process_index(&init->table, process)};
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = process_index(&init->table, process)};
 	return epoll_ctl(init->poll, EPOLL_CTL_ADD, ends[0], &event);
 }
 
