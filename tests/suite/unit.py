@@ -32,7 +32,7 @@ def run_program(report, program):
     if os.path.exists(tap):
         os.unlink(tap)
     logs = sanitizer.Logs(name.replace("/", "-"))
-    code, output = command.run([program, f"--tap={tap}", "-j2"], SECONDS, env=os.environ | logs.environment())
+    code, output = command.run([program, f"--tap={tap}", "-j2", "--timeout=60"], SECONDS, env=os.environ | logs.environment())
     whole, failures = read_tap(report, name, tap)
     if code is None or not whole:
         report.failed(name, f"it did not come to its end (exit {code})\n{output[-4000:]}")

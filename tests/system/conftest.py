@@ -49,6 +49,7 @@ class Server:
         self.process = subprocess.Popen(as_user(argv, user), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         env=self.environment() | (environment or {}), start_new_session=True, cwd="/")
         self.traces = None
+        self.expected = 0  # exit code
         self.await_address()
 
     def environment(self):
@@ -104,7 +105,7 @@ class Server:
         faults = []
         try:
             code = self.stop()
-            if code != 0:
+            if code != self.expected:
                 faults.append(f"the server left with {code}")
         except subprocess.TimeoutExpired:
             faults.append("the server did not stop")

@@ -68,12 +68,13 @@ def test_run_sees_the_end_of_its_input(server):
 
 
 def test_run_streams_as_it_comes(server):
-    """The first line is here while the command still sleeps."""
+    """The first line is here while the command still sleeps; ^C ends it, and what it started."""
     process = server.command("run", "--", "sh", "-c", "echo first; sleep 30")
     begun = time.monotonic()
     assert process.stdout.readline() == b"first\n" and time.monotonic() - begun < 25
+    interrupted = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert finish(process)[0] == 130
+    assert finish(process)[0] == 130 and time.monotonic() - interrupted < 15  # the shell's child has heard it, too
 
 
 def test_yes_head_ends(server):

@@ -112,7 +112,7 @@ import errno
 try:
     for n in range(100000): open(f"/work/{n}", "w").close()
 except OSError as e:
-    print(errno.errorcode[e.errno], n < 1000)
+    print(errno.errorcode[e.errno], n <= 1000)
 """
     answer = client.call("process.run", session=session, argv=["python3", "-c", script])
     assert answer["stdout"] == b"ENOSPC True\n"

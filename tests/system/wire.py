@@ -215,7 +215,7 @@ class Client:
             self.changed.notify_all()
 
     def take(self, payload):
-        unpacker = msgpack.Unpacker(raw=False, strict_map_key=True, max_buffer_size=len(payload) or 1)
+        unpacker = msgpack.Unpacker(raw=False, strict_map_key=True, max_buffer_size=len(payload) or 1, object_pairs_hook=self.unique)
         unpacker.feed(payload)
         number, *frames = list(unpacker)
         if not frames:
@@ -227,6 +227,12 @@ class Client:
                 self.channels[number].take(frame)
             else:
                 self.early.setdefault(number, []).append(frame)
+
+    def unique(self, pairs):
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) != len(keys):
+            self.faults.append(f"a key stands twice in a map: {keys}")
+        return dict(pairs)
 
     def take_control(self, frame):
         if frame[0] == 1:
