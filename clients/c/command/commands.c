@@ -5,7 +5,7 @@
 const struct command COMMANDS[] = {
 	{"run", "[--] CMD [ARG…]", "Run a command in a fresh sandbox, as if it ran here",
 	 "Its stdin, stdout, stderr and exit code are those of the command; nothing is lost when the connection is cut.\n"
-	 "^C is passed on; a second one kills. The session ends with the command, unless --keep is given.\n"
+	 "^C and other signals are passed on; a second one kills, a third leaves. The session ends with the command, unless --keep is given.\n"
 	 "Exit code: the command's own, 128+n when signal n ended it, 125 when Sandbar failed.",
 	 0, 0, true, execution_run},
 	{"new", "", "Make a session, and print its id", NULL, 0, 0, false, command_new},

@@ -194,8 +194,7 @@ static void pass_signal(struct execution *execution, int number)
 {
 	bool is_cut = sandbar_state(execution->context.sandbar) == SANDBAR_CUT;
 
-	if (number == SIGINT)
-		execution->interrupts++;
+	execution->interrupts++;
 	if (execution->process == 0 || execution->interrupts >= INTERRUPTS_TO_LEAVE || (is_cut && execution->interrupts > 1))
 		leave(execution);
 	else if (execution->interrupts >= INTERRUPTS_TO_KILL)

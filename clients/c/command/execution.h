@@ -26,7 +26,7 @@ struct execution {
 	struct sandbar_error closed;  /* why the channel was closed; code "" = it is open */
 	int write_errno;              /* stdout or stderr takes no more */
 	int signal;                   /* the last that this program got */
-	unsigned interrupts;
+	unsigned interrupts;          /* signals that asked for an end */
 };
 
 /* Both return the exit code. */
