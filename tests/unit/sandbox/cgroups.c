@@ -3,6 +3,7 @@
  * a mount namespace of its own) until the other drivers' case is there.
  */
 #include "sandbox/cgroup.h"
+#include "sandbox/cgroup_file.h"
 #include "sandbox/cgroup_mounts.h"
 #include "story.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,8 +109,10 @@ static void live_through(const char *driver)
 	char name[CGROUP_NAME_BYTES];
 	snprintf(name, sizeof name, "sandbar-test-%d", getpid());
 	cgroup_host_init(&host, name);
-	if (strcmp(host.driver->name, driver) != 0)
+	if (strcmp(host.driver->name, driver) != 0) {
+		cgroup_host_finish(&host);
 		story_skip("this host cannot show the driver `%s`: %s", driver, host.detail);
+	}
 	struct sandbox_limits limits = sandbox_limits_default();
 	struct cgroup_session session;
 	struct cgroup_group leaf;
@@ -163,6 +167,30 @@ Test(cgroup_driver, v1)
 Test(cgroup_driver, v2)
 {
 	story_run(STORY_ROOT, be_v2);
+}
+
+/* Alone in a cgroup, as a service with Delegate= is: the server must leave it for the controllers to be handed on. */
+static void be_a_service(void)
+{
+	char own_cgroup[CGROUP_PATH_BYTES], service[CGROUP_PATH_BYTES + 32], text[256];
+	if (!cgroup_mounts_find("", false, own_cgroup))
+		story_skip("no cgroup v2");
+	snprintf(service, sizeof service, "%s/sandbar-service-%d", own_cgroup, getpid());
+	EXPECT(mkdir(service, 0755) == 0, "%s", strerror(errno));
+	int above = open(own_cgroup, O_RDONLY | O_DIRECTORY), dir = open(service, O_RDONLY | O_DIRECTORY);
+	bool delegated = cgroup_read(dir, "cgroup.controllers", text, sizeof text, NULL) > 0 && strstr(text, "memory");
+	EXPECT(cgroup_write(dir, "cgroup.procs", "0", NULL) == 0, "%s", strerror(errno));
+	if (delegated)
+		live_through("v2");
+	EXPECT(cgroup_write(above, "cgroup.procs", "0", NULL) == 0, "%s", strerror(errno));
+	EXPECT(rmdir(service) == 0, "%s: %s", service, strerror(errno));
+	if (!delegated)
+		story_skip("a new v2 cgroup has no memory controller here");
+}
+
+Test(cgroup_driver, v2_of_a_service)
+{
+	story_run(STORY_ROOT, be_a_service);
 }
 
 static void leave_and_sweep(void)

@@ -68,7 +68,8 @@ static void run_out_of_memory(void)
 	EXPECT(WIFSIGNALED(hog.status) && WTERMSIG(hog.status) == SIGKILL, "%#x %s", hog.status, hog.output);
 	EXPECT(sandbox_box_leaf_usage(cell.box, cell.last, &usage, &err) == 0, "%s", err.message);
 	EXPECT(usage.oom_kills >= 1 && usage.oom_kills != UINT64_MAX, "%llu", (unsigned long long)usage.oom_kills);
-	EXPECT(usage.memory_peak > 32 << 20 && usage.memory_peak <= 64 << 20, "%llu",
+	/* The peak counts what was asked for in batches too, and so may exceed the limit a little. */
+	EXPECT(usage.memory_peak > 32 << 20 && usage.memory_peak <= 72 << 20, "%llu",
 	       (unsigned long long)usage.memory_peak);
 	/* The session lives, and the next process has nothing of that on its account. */
 	struct ending next = cell_run(&cell, "echo alive");
