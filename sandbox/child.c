@@ -74,7 +74,7 @@ static int take_ids(struct child_setup *setup, struct error *err)
 {
 	const struct sandbox_host *host = setup->host;
 	if (!host->has_ranges)
-		return id_single_map(INNER_UID, host->uid, host->gid, err);
+		return id_single_map((struct id_pair){INNER_UID, INNER_GID}, host->own, err);
 	if (wait_for_maps(setup, err) < 0)
 		return -1;
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)

@@ -55,9 +55,8 @@ static bool has_capabilities(void)
 
 static void prepare_ids(struct sandbox_host *host)
 {
-	host->uid = geteuid();
-	host->gid = getegid();
-	host->has_ranges = host->uid == 0 && has_capabilities() && file_has_range("/proc/self/uid_map") &&
+	host->own = (struct id_pair){geteuid(), getegid()};
+	host->has_ranges = host->own.uid == 0 && has_capabilities() && file_has_range("/proc/self/uid_map") &&
 	                   file_has_range("/proc/self/gid_map");
 	id_range_init(&host->ids);
 	static const char *const files[] = {"/etc/subuid", "/etc/subgid"};
@@ -73,7 +72,7 @@ static int enter_namespaces(const struct sandbox_host *host, struct error *err)
 	if (!host->has_ranges) {
 		if (unshare(CLONE_NEWUSER) < 0)
 			return error_set(err, errno, "make a user namespace (is it forbidden for users on this host?)");
-		if (id_single_map(host->uid, host->uid, host->gid, err) < 0)
+		if (id_single_map(host->own, host->own, err) < 0)
 			return -1;
 	}
 	if (unshare(CLONE_NEWNS) < 0)

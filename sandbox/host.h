@@ -14,9 +14,8 @@ enum { INNER_UID = 1000, INNER_GID = 1000 }; /* of user processes */
 struct sandbox_host {
 	int init_fd; /* borrowed */
 	char *staging;
-	uid_t uid; /* of this process, in the namespace above the sandboxes' */
-	gid_t gid;
-	bool has_ranges; /* a block of ids for each sandbox; else one id alone */
+	struct id_pair own; /* ids of this process, in the namespace above the sandboxes' */
+	bool has_ranges;    /* a block of ids for each sandbox; else one id alone */
 	struct id_range ids;
 	int filters[2]; /* by enum seccomp_program */
 	struct cgroup_host cgroups;

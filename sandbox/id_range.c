@@ -98,26 +98,25 @@ int id_range_map(pid_t pid, int block, struct error *err)
 	return write_text(path, text, err);
 }
 
-static int write_single_maps(uid_t inside, uid_t uid, gid_t gid, struct error *err)
+static int write_single_maps(struct id_pair inside, struct id_pair outside, struct error *err)
 {
 	char text[64];
 	if (write_text("/proc/self/setgroups", "deny", err) < 0)
 		return -1;
-	snprintf(text, sizeof text, "%u %u 1", inside, uid);
+	snprintf(text, sizeof text, "%u %u 1", inside.uid, outside.uid);
 	if (write_text("/proc/self/uid_map", text, err) < 0)
 		return -1;
-	/* As the group, INSIDE too; the server's own namespace keeps its own ids, uid and gid being different. */
-	snprintf(text, sizeof text, "%u %u 1", inside == uid ? gid : inside, gid);
+	snprintf(text, sizeof text, "%u %u 1", inside.gid, outside.gid);
 	return write_text("/proc/self/gid_map", text, err);
 }
 
 /* An undumpable process's /proc/self belongs to the real root: it is made dumpable for as long as the writing takes. */
-int id_single_map(uid_t inside, uid_t uid, gid_t gid, struct error *err)
+int id_single_map(struct id_pair inside, struct id_pair outside, struct error *err)
 {
 	int dumpable = prctl(PR_GET_DUMPABLE);
 	if (dumpable != 1)
 		prctl(PR_SET_DUMPABLE, 1);
-	int result = write_single_maps(inside, uid, gid, err);
+	int result = write_single_maps(inside, outside, err);
 	if (dumpable != 1)
 		prctl(PR_SET_DUMPABLE, 0);
 	return result;

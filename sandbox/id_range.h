@@ -38,7 +38,12 @@ bool id_range_is_mapped(const char *text);
 /* Write the maps of BLOCK for the process PID, whose user namespace is new. */
 int id_range_map(pid_t pid, int block, struct error *err);
 
-/* From within a new user namespace: INSIDE stands for UID and GID of the namespace above, and nothing else exists. */
-int id_single_map(uid_t inside, uid_t uid, gid_t gid, struct error *err);
+struct id_pair {
+	uid_t uid;
+	gid_t gid;
+};
+
+/* From within a new user namespace: the ids INSIDE stand for OUTSIDE of the namespace above, and no others exist. */
+int id_single_map(struct id_pair inside, struct id_pair outside, struct error *err);
 
 #endif

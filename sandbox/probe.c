@@ -130,8 +130,8 @@ static void probe_ids(struct sandbox_host *host)
 		set(host, LAYER_UID_RANGE, true, "%d of %d ids from 0x%x", ID_BLOCKS - 1, ID_BLOCK, ID_RANGE_BASE);
 	else
 		set(host, LAYER_UID_RANGE, false, "%s",
-		    host->uid == 0 ? "this root has no capabilities, or no ids from 0x70000000"
-		                   : "not root: every sandbox runs under the own id");
+		    host->own.uid == 0 ? "this root has no capabilities, or no ids from 0x70000000"
+		                       : "not root: every sandbox runs under the own id");
 }
 
 static void judge_controller(struct sandbox_host *host, enum layer layer, enum cgroup_controller controller,
