@@ -34,6 +34,8 @@ static void place_cursor(struct channel *channel, const struct channel_options *
 	channel->position = journal_find(journal, after + 1 < first ? first : after + 1);
 }
 
+static void recount_unsent(struct channel *channel);
+
 struct channel *channel_attach(struct session *session, const struct channel_options *options)
 {
 	struct channel *channel = calloc(1, sizeof *channel);
@@ -61,6 +63,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	}
 	writer_init(&channel->own, CHANNEL_OWN_BYTES);
 	place_cursor(channel, options);
+	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
 	participant_event(channel, "joined");
 	channel->live_after = journal_last_seq(session->journal);
@@ -162,6 +165,8 @@ bool channel_wants_hold(const struct channel *channel, uint32_t process, bool te
 static void recount_unsent(struct channel *channel)
 {
 	const struct journal *journal = channel->session->journal;
+	if (channel->mode != CHANNEL_LOSSLESS)
+		return;
 	channel->unsent_count = 0;
 	uint64_t position = channel->position, tail = journal_tail(journal);
 	while (position < tail) {
