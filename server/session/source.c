@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -79,6 +80,13 @@ static void tell_output(struct process *process, enum stream stream, const uint8
 			watch->output(watch, stream, bytes, length);
 }
 
+/* Everything was read, and nobody can write any more (poll(2)). */
+static bool is_at_end(const struct source *source)
+{
+	struct pollfd look = {.fd = source->fd, .events = POLLIN};
+	return poll(&look, 1, 0) == 1 && (look.revents & (POLLIN | POLLHUP)) == POLLHUP;
+}
+
 static void source_read(struct source *source)
 {
 	struct process *process = source->process;
@@ -106,8 +114,9 @@ static void source_read(struct source *source)
 	source->is_blocked = end == JOURNAL_READ_BLOCKED;
 	if (source->is_blocked && source->stream != STREAM_TTY)
 		source->drain = 0; /* a terminal's last bytes can still be on their way through the kernel */
-	else if (end == JOURNAL_READ_ENDED)
-		source_ended(source);
+	else if (end == JOURNAL_READ_ENDED ||
+	         (process->state == PROCESS_REAPED && source->drain == 0 && is_at_end(source)))
+		source_ended(source); /* before EXITED, so that it does not call a stream open that nobody holds */
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
