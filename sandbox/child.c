@@ -168,9 +168,8 @@ static void reset_signals(void)
 /* First out of the way of the numbers that init wants, then to them. */
 static int place_descriptors(struct child_setup *setup, struct error *err)
 {
-	const int *filters = setup->host->filters;
-	int from[] = {setup->socket, filters[SECCOMP_PROGRAM_USER], filters[SECCOMP_PROGRAM_INIT], setup->host->init_fd,
-	              setup->report};
+	const struct sandbox_host *host = setup->host;
+	int from[] = {setup->socket, host->filter, host->filter, host->init_fd, setup->report};
 	const int to[] = {INIT_SOCKET_FD, INIT_USER_FILTER_FD, INIT_OWN_FILTER_FD, EXEC_FD, REPORT_FD};
 	enum { MOVES = sizeof to / sizeof to[0] };
 	for (int i = 0; i < MOVES; i++) {
@@ -212,7 +211,7 @@ static int execute_init(struct child_setup *setup, struct error *err)
 
 static int try_filter(struct child_setup *setup, struct error *err)
 {
-	return seccomp_load_fd(setup->host->filters[SECCOMP_PROGRAM_USER], err);
+	return seccomp_load_fd(setup->host->filter, err);
 }
 
 static const struct child_step steps[] = {

@@ -82,14 +82,6 @@ static int enter_namespaces(const struct sandbox_host *host, struct error *err)
 	return 0;
 }
 
-static int compile_filters(struct sandbox_host *host, struct error *err)
-{
-	for (int i = SECCOMP_PROGRAM_USER; i <= SECCOMP_PROGRAM_INIT; i++)
-		if ((host->filters[i] = seccomp_compile((enum seccomp_program)i, err)) < 0)
-			return -1;
-	return 0;
-}
-
 static bool is_cgroup_name(const char *name)
 {
 	size_t length = strlen(name);
@@ -98,16 +90,16 @@ static bool is_cgroup_name(const char *name)
 
 static void finish(struct sandbox_host *host)
 {
-	for (int i = SECCOMP_PROGRAM_USER; i <= SECCOMP_PROGRAM_INIT; i++)
-		if (host->filters[i] >= 0)
-			close(host->filters[i]);
+	if (host->filter >= 0)
+		close(host->filter);
 	free(host->staging);
 	free(host);
 }
 
 static int prepare(struct sandbox_host *host, struct error *err)
 {
-	if (compile_filters(host, err) < 0 || enter_namespaces(host, err) < 0)
+	host->filter = seccomp_compile(err);
+	if (host->filter < 0 || enter_namespaces(host, err) < 0)
 		return -1;
 	return root_tree_build(host->staging, err);
 }
@@ -122,7 +114,7 @@ struct sandbox_host *sandbox_host_create(const struct sandbox_host_options *opti
 	if (!host || !(host->staging = strdup(options->staging)))
 		abort();
 	host->init_fd = options->init_fd;
-	host->filters[SECCOMP_PROGRAM_USER] = host->filters[SECCOMP_PROGRAM_INIT] = -1;
+	host->filter = -1;
 	prepare_ids(host);
 	if (prepare(host, err) < 0) {
 		finish(host);

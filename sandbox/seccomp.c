@@ -22,11 +22,13 @@ enum {
 	LONGEST_JUMP = UINT8_MAX,
 };
 
-enum row_action { ROW_ALLOW, ROW_EPERM, ROW_ENOSYS, ROW_INIT };
+#define ROW_ALLOW SECCOMP_RET_ALLOW
+#define ROW_EPERM (SECCOMP_RET_ERRNO | EPERM)
+#define ROW_ENOSYS (SECCOMP_RET_ERRNO | ENOSYS)
 
 struct call_row {
 	const char *name;
-	enum row_action action;
+	uint32_t answer;
 };
 
 static const struct call_row rows[] = {
@@ -46,28 +48,17 @@ struct program {
 	size_t length;
 };
 
-static uint32_t answer_of(enum row_action action, enum seccomp_program program)
-{
-	if (action == ROW_INIT)
-		action = program == SECCOMP_PROGRAM_INIT ? ROW_ALLOW : ROW_EPERM;
-	static const uint32_t answers[] = {
-		[ROW_ALLOW] = SECCOMP_RET_ALLOW,
-		[ROW_EPERM] = SECCOMP_RET_ERRNO | EPERM,
-		[ROW_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
-	};
-	return answers[action];
-}
 
-static size_t make_ranges(struct range ranges[NUMBERS], enum seccomp_program program)
+static size_t make_ranges(struct range ranges[NUMBERS])
 {
 	static uint32_t answers[NUMBERS];
 	for (size_t i = 0; i < NUMBERS; i++)
-		answers[i] = answer_of(ROW_ENOSYS, program);
+		answers[i] = ROW_ENOSYS;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		int number = seccomp_syscall_resolve_name(rows[i].name);
 		/* Negative: this architecture, or this libseccomp, has no such call. */
 		if (number >= 0 && number < NUMBERS)
-			answers[number] = answer_of(rows[i].action, program);
+			answers[number] = rows[i].answer;
 	}
 	size_t count = 0;
 	for (uint32_t i = 0; i < NUMBERS; i++)
@@ -113,14 +104,14 @@ static void add_architecture(struct program *program)
 		add(program, code[i]);
 }
 
-size_t seccomp_build(enum seccomp_program which, struct sock_filter code[SECCOMP_INSTRUCTIONS])
+size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS])
 {
 	static struct program program;
 	static struct range ranges[NUMBERS];
 	program.length = 0;
 	add_architecture(&program);
 	program.length += seccomp_guard_compile(program.code + program.length);
-	add_search(&program, ranges, make_ranges(ranges, which));
+	add_search(&program, ranges, make_ranges(ranges));
 	for (size_t i = 0; i < program.length; i++)
 		code[i] = program.code[i];
 	return program.length;
@@ -128,10 +119,10 @@ size_t seccomp_build(enum seccomp_program which, struct sock_filter code[SECCOMP
 
 static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-int seccomp_compile(enum seccomp_program which, struct error *err)
+int seccomp_compile(struct error *err)
 {
 	struct sock_filter code[SECCOMP_INSTRUCTIONS];
-	size_t bytes = seccomp_build(which, code) * sizeof code[0];
+	size_t bytes = seccomp_build(code) * sizeof code[0];
 	int fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return error_set(err, errno, "memfd_create");
