@@ -65,13 +65,26 @@ struct sandbox_events {
 	/* It could not be started: exit_code is 127 (not found) or 126, or 0 if the sandbox itself had no room
 	 * (then code is "limit" and nothing was run). */
 	void (*start_failed)(void *owner, uint32_t process, int exit_code, const char *code, const char *message);
-	/* Its leader was reaped. wait_status is waitpid(2)'s. */
+	/* Its leader was reaped. wait_status is waitpid(2)'s, or -1: how it ended cannot be known. */
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process); /* its tree is empty */
 	void (*usage)(void *owner, uint32_t process, const struct process_usage *usage);
 	/* The sandbox died by itself (its init is gone); every process in it is lost. destroy() is still to be called. */
 	void (*lost)(void *owner, const char *message);
 	void (*destroyed)(void *owner); /* nothing of it is left */
+	/* Of an adopted sandbox: `started`, and `exited` where it has, were told again for every process that it knows.
+	 * A process that was not told is lost, or was never started. */
+	void (*synced)(void *owner);
+};
+
+/* What is told of the sandboxes that an earlier gateway left (adopt() below). */
+struct sandbox_adoption {
+	/* The sandbox of SESSION lives, with LAYERS. Return the owner that EVENTS go to from now on, and its events; or
+	 * NULL: then it is destroyed without an event. */
+	void *(*found)(void *context, const char *session, struct sandbox *sandbox, const struct layer_report *layers,
+	               const struct sandbox_events **events);
+	/* Every sandbox was told by `found`. */
+	void (*done)(void *context);
 };
 
 struct driver {
@@ -81,6 +94,9 @@ struct driver {
 	/* Make a sandbox. OWNER is handed to every event. */
 	struct sandbox *(*create)(void *context, const struct sandbox_spec *spec, const struct sandbox_events *events,
 	                          void *owner);
+	/* Take over the sandboxes that an earlier gateway left: `found` for each, then `done`; then each sandbox's processes
+	 * as `synced` says. To be called once, before anything else. */
+	void (*adopt)(void *context, const struct sandbox_adoption *adoption, void *adopter);
 	/* End everything in it and remove it. May be called once, at any time. */
 	void (*destroy)(struct sandbox *sandbox);
 
