@@ -218,7 +218,7 @@ static uint32_t count_channels(const struct session *session)
 	return count;
 }
 
-enum { SUMMARY_KEYS = 6 };
+enum { SUMMARY_KEYS = 5 };
 
 static void write_summary(struct writer *writer, const struct session *session)
 {
@@ -226,7 +226,6 @@ static void write_summary(struct writer *writer, const struct session *session)
 	writer_key_str(writer, "name", session->name);
 	writer_key_uint(writer, "created_us", journal_created_us(session->journal));
 	writer_key_uint(writer, "processes", session->running_count);
-	writer_key_uint(writer, "participants", count_channels(session));
 	writer_key_uint(writer, "seq", journal_last_seq(session->journal));
 }
 
@@ -250,8 +249,9 @@ void handle_session_list(struct call *call, const void *arguments)
 	LIST_FOREACH(session, &sessions->list, link) {
 		if (!is_shown(session, call))
 			continue;
-		writer_map(&call->result, SUMMARY_KEYS);
+		writer_map(&call->result, SUMMARY_KEYS + 1);
 		write_summary(&call->result, session);
+		writer_key_uint(&call->result, "participants", count_channels(session));
 	}
 	call_answer(call);
 }
