@@ -83,10 +83,11 @@ void process_forget_if_over(struct process *process)
 
 static void stop_clocks(struct process *process)
 {
-	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect,
-	                            &process->quiet};
+	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->quiet};
 	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
 		ev_timer_stop(loop_of(process), timers[i]);
+	if (process->is_empty) /* else it is its survivors' */
+		ev_timer_stop(loop_of(process), &process->disconnect);
 }
 
 void process_settle(struct process *process)
@@ -155,6 +156,7 @@ static void tree_is_empty(struct process *process)
 {
 	process->is_empty = true;
 	ev_timer_stop(loop_of(process), &process->grace);
+	ev_timer_stop(loop_of(process), &process->disconnect);
 	if (process->state == PROCESS_REAPED && process->must_empty)
 		begin_drain(process); /* nobody can write any more: all there is, is there */
 	TELL(process, empty);
@@ -228,7 +230,9 @@ static void begin_kill(struct process *process)
 
 void process_end(struct process *process, enum reason reason, const char *control, uint64_t grace_ms)
 {
-	if (process->state < PROCESS_REAPED && process->intervention.reason == REASON_NONE) {
+	/* What an exited process had written can still be over its limit: it is cut, and the ending must say so. */
+	enum process_state before = reason == REASON_OUTPUT_LIMIT ? PROCESS_DONE : PROCESS_REAPED;
+	if (process->state < before && process->intervention.reason == REASON_NONE) {
 		process->intervention.reason = reason;
 		process->intervention.control = control;
 	}
@@ -515,6 +519,7 @@ struct process *process_start(struct session *session, uint32_t number, const st
 void process_free(struct process *process)
 {
 	assert(LIST_EMPTY(&process->watches));
+	process->is_empty = true;
 	stop_clocks(process);
 	input_close(&process->input);
 	input_finish(&process->input);

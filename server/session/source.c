@@ -60,7 +60,7 @@ static void stop_at_limit(struct process *process)
 {
 	for (size_t i = 0; i < process->source_count; i++)
 		if (process->sources[i].fd >= 0)
-			source_close(&process->sources[i]);
+			source_ended(&process->sources[i]);
 	process_end(process, REASON_OUTPUT_LIMIT, "output_bytes", process->grace_ms);
 }
 
