@@ -93,8 +93,16 @@ static void forget(struct sandbox *sandbox, uint32_t number)
 void house_open_empty(struct house *house, uint64_t ring)
 {
 	*house = (struct house){.folder = "/tmp/sandbar-house-XXXXXX"};
-	house->driver = (struct driver){"recorded",  house,     create,    destroy,     start,
-	                                send_signal, kill_tree, ask_usage, close_stdin, forget};
+	house->driver = (struct driver){.name = "recorded",
+	                                .context = house,
+	                                .create = create,
+	                                .destroy = destroy,
+	                                .start = start,
+	                                .signal = send_signal,
+	                                .kill = kill_tree,
+	                                .usage = ask_usage,
+	                                .close_stdin = close_stdin,
+	                                .forget = forget};
 	cr_assert_not_null(mkdtemp(house->folder));
 	int directory = open(house->folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
 	house->loop = ev_loop_new(EVFLAG_AUTO);
