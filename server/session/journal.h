@@ -35,12 +35,16 @@ struct journal;
 struct journal_stdin_slot {
 	uint8_t client[CLIENT_ID_BYTES];
 	uint64_t accepted; /* bytes that were written to the process */
+	uint64_t ahead;    /* 1 + the offset of a byte that was written before its turn (input.h), or 0 */
 	uint32_t process;  /* 0 = the slot is free */
 	uint32_t intent;   /* bytes of a write in progress, else 0 */
 };
 
 /* Make the file NAME in DIRECTORY. RING is rounded up to pages. NULL on error (ENOSPC: the disk is full). */
 struct journal *journal_create(int directory, const char *name, uint64_t ring, struct error *err);
+/* Open the file that an earlier gateway left, and bring it into order: a read that was under way when it died is
+ * committed if it had brought bytes. NULL on error. */
+struct journal *journal_open(int directory, const char *name, struct error *err);
 void journal_destroy(struct journal *journal); /* unmaps; the file stays. NULL is allowed */
 
 uint64_t journal_first_seq(const struct journal *journal); /* oldest that is there; last + 1 when there is none */
@@ -79,6 +83,7 @@ const uint8_t *journal_frame(const struct journal *journal, uint64_t position, s
 /* The slot of CLIENT and PROCESS; made when there is none and MAKE is set. NULL when all are taken. */
 struct journal_stdin_slot *journal_stdin(struct journal *journal, const uint8_t client[CLIENT_ID_BYTES],
                                          uint32_t process, bool make);
+struct journal_stdin_slot *journal_stdin_row(struct journal *journal, size_t i); /* 0 ... JOURNAL_STDIN_SLOTS - 1 */
 void journal_stdin_forget(struct journal *journal, uint32_t process); /* free the slots of a process that is done */
 
 #endif
