@@ -310,11 +310,21 @@ static void lose_processes(struct session *session, const char *message)
 	}
 }
 
+/* Nobody can write any more, and no event may stand behind ENDED: a stalled viewer cannot hold anything back now. */
+static void finish_process(struct process *process)
+{
+	sources_finish(process);
+	process_settle(process);
+}
+
 /* Nothing of the sandbox is left: the last event, and the end of everybody's waiting. May free the session. */
 static void on_destroyed(void *owner)
 {
 	struct session *session = owner;
 	lose_processes(session, "the sandbox ended");
+	struct process *process;
+	TAILQ_FOREACH(process, &session->processes, link)
+		finish_process(process);
 	struct writer *event = session_event_begin(session, FRAME_ENDED, 1);
 	writer_str(event, session->end_reason);
 	session_event_commit(session);

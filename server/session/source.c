@@ -87,18 +87,15 @@ static bool is_at_end(const struct source *source)
 	return poll(&look, 1, 0) == 1 && (look.revents & (POLLIN | POLLHUP)) == POLLHUP;
 }
 
-static void source_read(struct source *source)
+/* Read once, whoever holds it back. False when there is nothing more now, or ever. */
+static bool source_take(struct source *source)
 {
 	struct process *process = source->process;
-	if (session_must_hold(process->session, process)) {
-		process_hold(process, true);
-		return;
-	}
 	size_t room = room_for_output(process);
 	if (room == 0) {
 		if (is_over_limit(source))
 			stop_at_limit(process);
-		return;
+		return false;
 	}
 	const struct journal_source from = {source->fd, process->number, source->stream, source->offset};
 	enum journal_read_end end;
@@ -117,6 +114,16 @@ static void source_read(struct source *source)
 	else if (end == JOURNAL_READ_ENDED ||
 	         (process->state == PROCESS_REAPED && source->drain == 0 && is_at_end(source)))
 		source_ended(source); /* before EXITED, so that it does not call a stream open that nobody holds */
+	return end == JOURNAL_READ_MORE && source->fd >= 0;
+}
+
+static void source_read(struct source *source)
+{
+	struct process *process = source->process;
+	if (session_must_hold(process->session, process))
+		process_hold(process, true);
+	else
+		source_take(source);
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
@@ -133,6 +140,17 @@ void sources_read(struct process *process)
 	for (size_t i = 0; i < process->source_count; i++)
 		if (process->sources[i].fd >= 0 && process->sources[i].drain > 0)
 			source_read(&process->sources[i]);
+}
+
+void sources_finish(struct process *process)
+{
+	for (size_t i = 0; i < process->source_count; i++) {
+		struct source *source = &process->sources[i];
+		while (source->fd >= 0 && source_take(source))
+			;
+		if (source->fd >= 0)
+			source_ended(source);
+	}
 }
 
 void process_hold(struct process *process, bool held)
