@@ -77,6 +77,7 @@ def test_kill_is_idempotent_and_never_hits_another(client, session):
     """Twice, after the end, and for a process that never was."""
     process = client.start(session, "sleep", "77")
     client.call("process.kill", session=session, process=process)
+    client.call("process.wait", session=session, process=process)
     assert client.call("process.kill", session=session, process=process) == {"already_exited": True}
     done = client.call("process.run", session=session, argv=["true"])["process"]
     assert client.call("process.kill", session=session, process=done) == {"already_exited": True}
