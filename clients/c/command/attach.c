@@ -73,7 +73,7 @@ static int choose(struct attachment *attachment)
 	uint32_t chosen = 0;
 
 	if (query_session(&query, attachment->context.sandbar, "process.list", attachment->session, 0, &error) < 0)
-		return context_fail(&attachment->context, attachment->session, &error);
+		return context_fail(&attachment->context, NULL, &error);
 	struct reader rows = query_field(&query.result, "processes");
 	while (query_next(&rows, &row)) {
 		unsigned rank = rank_of(attachment, &row);
@@ -123,14 +123,15 @@ static void on_exited(struct sandbar_channel *channel, uint32_t process, const s
 	attachment->has_ending = true;
 }
 
-static void tell_size(struct attachment *attachment)
+/* LESS: rows that are kept back, for a moment. */
+static void tell_size(struct attachment *attachment, uint32_t less)
 {
 	uint32_t cols, rows;
 
 	if (!attachment->is_raw || attachment->options->view || !attachment->channel || !attachment->is_running)
 		return;
 	terminal_size(&cols, &rows);
-	sandbar_resize(attachment->channel, attachment->process, cols, rows);
+	sandbar_resize(attachment->channel, attachment->process, cols, rows > less ? rows - less : rows);
 }
 
 /* Old queries in a replay must not make our terminal type; live ones are the program's to have answered. */
@@ -206,14 +207,21 @@ static void on_detach(void *user)
 	leave(attachment);
 }
 
+/* What was on the screen is gone meanwhile: a change of size makes the program draw it again. */
+static void suspend(struct attachment *attachment)
+{
+	terminal_suspend();
+	tell_size(attachment, 1);
+}
+
 static void on_signal(int number, void *user)
 {
 	struct attachment *attachment = user;
 
 	if (number == SIGTSTP)
-		terminal_suspend();
+		suspend(attachment);
 	if (number == SIGWINCH || number == SIGTSTP || number == SIGCONT) {
-		tell_size(attachment);
+		tell_size(attachment, 0);
 		return;
 	}
 	attachment->signal = number;
@@ -265,7 +273,7 @@ static void enter_terminal(struct attachment *attachment)
 
 	if (!attachment->is_terminal || !attachment->is_running || attachment->options->json || !is_seen)
 		return;
-	attachment->is_raw = terminal_enter(STDIN_FILENO);
+	attachment->is_raw = terminal_enter(STDIN_FILENO, &attachment->outlet.screen);
 	attachment->context.is_quiet = attachment->is_raw;
 }
 
@@ -299,7 +307,7 @@ static int begin_channel(struct attachment *attachment)
 
 	attachment->channel = sandbar_attach(attachment->context.sandbar, &request, &error);
 	attachment->outlet.channel = attachment->channel;
-	return attachment->channel ? -1 : context_fail(&attachment->context, attachment->session, &error);
+	return attachment->channel ? -1 : context_fail(&attachment->context, NULL, &error);
 }
 
 static bool is_finished(const struct attachment *attachment)
@@ -307,18 +315,6 @@ static bool is_finished(const struct attachment *attachment)
 	bool has_end = attachment->has_ending || attachment->closed.code[0];
 
 	return attachment->is_over || (has_end && outlet_is_drained(&attachment->outlet));
-}
-
-/* The modes that the program set in our terminal are undone: it does not know that we are gone. */
-static void restore(struct attachment *attachment)
-{
-	char bytes[SCREEN_RESTORE_BYTES];
-
-	if (attachment->is_raw) {
-		size_t length = screen_restore(&attachment->outlet.screen, bytes);
-		(void)!write(STDOUT_FILENO, bytes, length);
-	}
-	terminal_leave();
 }
 
 static int outcome(const struct attachment *attachment)
@@ -334,7 +330,7 @@ static int outcome(const struct attachment *attachment)
 		return attachment->write_errno == EPIPE ? 128 + SIGPIPE : EXIT_FAILED;
 	if (attachment->has_ending)
 		return attachment->ending.exit_code < 0 ? EXIT_FAILED : attachment->ending.exit_code;
-	return context_fail(&attachment->context, attachment->session, &attachment->closed);
+	return context_fail(&attachment->context, NULL, &attachment->closed);
 }
 
 static int follow(struct attachment *attachment)
@@ -345,7 +341,7 @@ static int follow(struct attachment *attachment)
 	while (status == 0 && !is_finished(attachment))
 		status = context_turn(&attachment->context, &error);
 	pump_stop(&attachment->pump);
-	restore(attachment);
+	terminal_leave();
 	return is_finished(attachment) ? outcome(attachment) : context_fail(&attachment->context, NULL, &error);
 }
 
@@ -380,7 +376,7 @@ int command_attach(struct options *options)
 		status = prepare(&attachment);
 	if (status < 0) {
 		enter_terminal(&attachment);
-		tell_size(&attachment);
+		tell_size(&attachment, 0);
 		start_input(&attachment);
 		status = follow(&attachment);
 	}

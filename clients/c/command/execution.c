@@ -190,12 +190,14 @@ static void on_write_failed(int errnum, void *user)
 		kill_now(execution, on_killed);
 }
 
+/* In a raw terminal no signal comes from the keyboard: one that comes is for this program, as it is for ssh. */
 static void pass_signal(struct execution *execution, int number)
 {
 	bool is_cut = sandbar_state(execution->context.sandbar) == SANDBAR_CUT;
 
 	execution->interrupts++;
-	if (execution->process == 0 || execution->interrupts >= INTERRUPTS_TO_LEAVE || (is_cut && execution->interrupts > 1))
+	bool has_no_hope = execution->interrupts >= INTERRUPTS_TO_LEAVE || (is_cut && execution->interrupts > 1);
+	if (execution->process == 0 || execution->is_raw || has_no_hope)
 		leave(execution);
 	else if (execution->interrupts >= INTERRUPTS_TO_KILL)
 		kill_now(execution, NULL);
@@ -204,13 +206,21 @@ static void pass_signal(struct execution *execution, int number)
 		                       signals_name(number), true, NULL, NULL, NULL);
 }
 
-static void tell_size(struct execution *execution)
+/* LESS: rows that are kept back, for a moment. */
+static void tell_size(struct execution *execution, uint32_t less)
 {
 	uint32_t cols, rows;
 
 	terminal_size(&cols, &rows);
 	if (execution->channel && execution->process)
-		sandbar_resize(execution->channel, execution->process, cols, rows);
+		sandbar_resize(execution->channel, execution->process, cols, rows > less ? rows - less : rows);
+}
+
+/* What was on the screen is gone meanwhile: a change of size makes the program draw it again. */
+static void suspend(struct execution *execution)
+{
+	terminal_suspend();
+	tell_size(execution, 1);
 }
 
 static void on_signal(int number, void *user)
@@ -218,9 +228,9 @@ static void on_signal(int number, void *user)
 	struct execution *execution = user;
 
 	if (number == SIGTSTP)
-		terminal_suspend();
+		suspend(execution);
 	if (number == SIGWINCH || number == SIGTSTP || number == SIGCONT) {
-		tell_size(execution);
+		tell_size(execution, 0);
 		return;
 	}
 	execution->signal = number;
@@ -246,9 +256,10 @@ static int fail(const struct execution *execution, const char *what, const struc
 
 static bool has_stdin(const struct options *options)
 {
-	bool is_open = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+	int flags = fcntl(STDIN_FILENO, F_GETFL);
+	bool is_readable = flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
 
-	return is_open && !options->no_stdin && (options->terminal || !isatty(STDIN_FILENO));
+	return is_readable && !options->no_stdin && (options->terminal || !isatty(STDIN_FILENO));
 }
 
 /* A terminal's kind is told to programs by TERM: the one in which they will be seen. */
@@ -361,9 +372,10 @@ static int start_in_shared(struct execution *execution, struct sandbar_error *er
 
 static bool enter_terminal(struct execution *execution)
 {
-	if (!execution->options->terminal || !terminal_enter(STDIN_FILENO))
+	screen_init(&execution->outlet.screen, false);
+	if (!execution->options->terminal || !terminal_enter(STDIN_FILENO, &execution->outlet.screen))
 		return false;
-	execution->context.is_quiet = true;
+	execution->is_raw = execution->context.is_quiet = execution->outlet.has_screen = true;
 	execution->pump.has_detach_key = !execution->is_own || execution->options->keep;
 	return true;
 }
@@ -518,9 +530,9 @@ static int go(struct execution *execution)
 	int status = execution->is_own ? start_in_own(execution, &error) : start_in_shared(execution, &error);
 
 	if (status < 0)
-		return fail(execution, execution->options->program[0], &error);
+		return fail(execution, NULL, &error);
 	if (enter_terminal(execution))
-		tell_size(execution);
+		tell_size(execution, 0);
 	start_pump(execution);
 	if (follow(execution, &error) < 0)
 		return fail(execution, NULL, &error);
@@ -542,7 +554,7 @@ int execution_run(struct options *options)
 	};
 	pass_term(options);
 	if (sandbar_session_create(execution.context.sandbar, &session, execution.session, &error) < 0)
-		return finish(&execution, fail(&execution, "session.create", &error));
+		return finish(&execution, fail(&execution, NULL, &error));
 	return finish(&execution, go(&execution));
 }
 

@@ -21,6 +21,7 @@ struct execution {
 	struct outlet outlet;
 	struct pump pump;
 
+	bool is_raw;                  /* our own terminal */
 	bool has_ending, has_lost, must_leave, is_detached, was_asked;
 	struct sandbar_ending ending;
 	struct sandbar_error closed;  /* why the channel was closed; code "" = it is open */

@@ -133,7 +133,7 @@ static int follow(struct logs *logs)
 	}
 	if (logs->is_done)
 		return EXIT_OK;
-	return context_fail(&logs->context, logs->session, logs->closed.code[0] ? &logs->closed : &error);
+	return context_fail(&logs->context, NULL, logs->closed.code[0] ? &logs->closed : &error);
 }
 
 static int begin(struct logs *logs)
@@ -155,7 +155,7 @@ static int begin(struct logs *logs)
 	logs->outlet.has_screen = isatty(STDOUT_FILENO); /* nothing here may make that terminal answer */
 	logs->channel = sandbar_attach(logs->context.sandbar, &request, &error);
 	logs->outlet.channel = logs->channel;
-	return logs->channel ? follow(logs) : context_fail(&logs->context, logs->session, &error);
+	return logs->channel ? follow(logs) : context_fail(&logs->context, NULL, &error);
 }
 
 int command_logs(struct options *options)

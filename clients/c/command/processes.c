@@ -82,7 +82,7 @@ static int list(struct context *context, const struct options *options)
 	if (status >= 0)
 		return status;
 	if (query_session(&query, context->sandbar, "process.list", id, 0, &error) < 0)
-		return context_fail(context, options->arguments[0], &error);
+		return context_fail(context, NULL, &error);
 	if (options->json) {
 		json_value(stdout, &query.result);
 		putchar('\n');
@@ -143,7 +143,7 @@ static int kill_one(struct context *context, const struct options *options)
 		is_alive = context_turn(context, &outcome.error) == 0;
 	if (outcome.is_done && !outcome.has_failed)
 		return EXIT_OK;
-	return context_fail(context, options->arguments[0], &outcome.error);
+	return context_fail(context, NULL, &outcome.error);
 }
 
 int command_kill(struct options *options)

@@ -1,7 +1,6 @@
 #include "screen.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,10 +118,11 @@ static bool understand(struct screen *screen)
 	const char *text = (const char *)screen->held + 1;
 	size_t length = screen->length - 1;
 
-	screen->was_used = true;
 	if (length == 0)
 		return false;
 	if (text[0] == '[' && length > 1) {
+		if (text[length - 1] == 'm' && (length == 2 || isdigit((unsigned char)text[1])))
+			screen->has_colour = length > 2 && strncmp(text, "[0m", 3) != 0;
 		note_modes(screen, text + 1, length - 1);
 		return is_control_query(text + 1, length - 1);
 	}
@@ -213,17 +213,50 @@ size_t screen_feed(struct screen *screen, const uint8_t *bytes, size_t length, u
 	return written;
 }
 
-size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES])
+static size_t put_text(char *out, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(out, text, length);
+	return length;
+}
+
+/* "\033[?NUMBERh", without stdio, which a signal handler may not use. */
+static size_t put_mode(char *out, unsigned number, bool on)
+{
+	char digits[8];
+	size_t count = 0, length = put_text(out, "\033[?");
+
+	for (; number; number /= 10)
+		digits[count++] = (char)('0' + number % 10);
+	while (count > 0)
+		out[length++] = digits[--count];
+	out[length++] = on ? 'h' : 'l';
+	return length;
+}
+
+static size_t put_modes(const struct screen *screen, char *out, bool standard)
 {
 	size_t length = 0;
 
 	for (size_t i = 0; i < MODE_ROWS; i++)
 		if (screen->differs[i])
-			length += (size_t)snprintf(out + length, SCREEN_RESTORE_BYTES - length, "\033[?%u%c", MODES[i].number,
-			                           MODES[i].standard ? 'h' : 'l');
+			length += put_mode(out + length, MODES[i].number, MODES[i].standard == standard);
 	if (screen->has_keypad)
-		length += (size_t)snprintf(out + length, SCREEN_RESTORE_BYTES - length, "\033>");
-	if (screen->was_used)
-		length += (size_t)snprintf(out + length, SCREEN_RESTORE_BYTES - length, "\033[0m");
+		length += put_text(out + length, standard ? "\033>" : "\033=");
 	return length;
+}
+
+size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES])
+{
+	size_t length = put_modes(screen, out, true);
+
+	if (length > 0 || screen->has_colour)
+		length += put_text(out + length, "\033[0m");
+	return length;
+}
+
+size_t screen_again(const struct screen *screen, char out[SCREEN_RESTORE_BYTES])
+{
+	return put_modes(screen, out, false);
 }

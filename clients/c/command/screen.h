@@ -23,7 +23,7 @@ struct screen {
 	size_t length;
 	size_t passed;               /* of those, already passed on */
 	bool differs[SCREEN_MODES];  /* rows of the table of modes that are not as a shell expects them */
-	bool has_keypad, was_used;
+	bool has_keypad, has_colour;
 };
 
 void screen_init(struct screen *screen, bool filters);
@@ -32,7 +32,8 @@ void screen_init(struct screen *screen, bool filters);
  * byte passes at once. */
 size_t screen_feed(struct screen *screen, const uint8_t *bytes, size_t length, uint8_t *out);
 
-/* What undoes the modes that were left set; returns its length. */
+/* What undoes the modes that were left set, and what sets them again; returns its length. Safe in a signal handler. */
 size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES]);
+size_t screen_again(const struct screen *screen, char out[SCREEN_RESTORE_BYTES]);
 
 #endif

@@ -26,7 +26,7 @@ int command_new(struct options *options)
 	};
 
 	if (status < 0 && sandbar_session_create(context.sandbar, &session, id, &error) < 0)
-		status = context_fail(&context, "session.create", &error);
+		status = context_fail(&context, NULL, &error);
 	if (status < 0) {
 		printf(options->json ? "{\"session\": \"%s\"}\n" : "%s\n", id);
 		status = EXIT_OK;
@@ -45,7 +45,7 @@ static int end_one(struct context *context, const char *name)
 		return status;
 	if (sandbar_session_end(context->sandbar, id, &error) == 0)
 		return EXIT_OK;
-	return context_fail(context, name, &error);
+	return context_fail(context, NULL, &error);
 }
 
 /* Every session is tried; the first failure decides the exit code. */
@@ -156,7 +156,7 @@ static int info(struct context *context, const struct options *options)
 	int outcome = id[0] ? query_session(&query, context->sandbar, "session.info", id, 0, &error)
 	                    : query_begin(&query, context->sandbar, "server.info", NULL, 0, &error);
 	if (outcome < 0)
-		return context_fail(context, id[0] ? options->arguments[0] : "server.info", &error);
+		return context_fail(context, NULL, &error);
 	if (options->json)
 		print_json(&query.result);
 	else

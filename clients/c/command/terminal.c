@@ -18,6 +18,7 @@ static const int DEADLY[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, S
 static struct {
 	int fd;
 	volatile sig_atomic_t is_raw;
+	const struct screen *screen;
 	struct termios before, raw;
 } terminal = {.fd = -1};
 
@@ -33,11 +34,20 @@ static void set_attributes(const struct termios *attributes)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+static void write_modes(size_t (*modes)(const struct screen *screen, char out[SCREEN_RESTORE_BYTES]))
+{
+	char bytes[SCREEN_RESTORE_BYTES];
+
+	if (isatty(STDOUT_FILENO))
+		(void)!write(STDOUT_FILENO, bytes, modes(terminal.screen, bytes));
+}
+
 void terminal_leave(void)
 {
 	if (!terminal.is_raw)
 		return;
 	terminal.is_raw = 0;
+	write_modes(screen_restore);
 	set_attributes(&terminal.before);
 }
 
@@ -57,13 +67,14 @@ static void catch_deadly(void)
 	atexit(terminal_leave);
 }
 
-bool terminal_enter(int fd)
+bool terminal_enter(int fd, const struct screen *screen)
 {
 	if (tcgetattr(fd, &terminal.before) < 0)
 		return false;
 	if (terminal.fd < 0)
 		catch_deadly();
 	terminal.fd = fd;
+	terminal.screen = screen;
 	terminal.raw = terminal.before;
 	cfmakeraw(&terminal.raw);
 	terminal.raw.c_cc[VMIN] = 1;
@@ -83,6 +94,7 @@ void terminal_suspend(void)
 		return;
 	terminal.is_raw = 1;
 	set_attributes(&terminal.raw);
+	write_modes(screen_again);
 }
 
 static uint32_t within(unsigned short size, uint32_t standard)

@@ -5,11 +5,11 @@
 #ifndef SANDBAR_COMMAND_TERMINAL_H
 #define SANDBAR_COMMAND_TERMINAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "screen.h"
 
-/* Put FD into raw mode, as ssh does. False with errno if it is no terminal. */
-bool terminal_enter(int fd);
+/* Put FD into raw mode, as ssh does. False with errno if it is no terminal. SCREEN is what is shown in it: the modes that
+ * it has when the terminal is left are undone, on stdout. It must live as long as the terminal is raw. */
+bool terminal_enter(int fd, const struct screen *screen);
 /* As it was before terminal_enter(). May be called at any time, also in a signal handler, and twice. */
 void terminal_leave(void);
 /* Stop this process as ^Z would, with the terminal as it was; returns when it goes on, raw again. */

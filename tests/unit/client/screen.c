@@ -75,19 +75,41 @@ Test(screen, passes_long_strings)
 	cr_expect_eq(screen.state, SCREEN_GROUND);
 }
 
+static const char *restored(const struct screen *screen)
+{
+	static char out[SCREEN_RESTORE_BYTES + 1];
+	size_t length = screen_restore(screen, out);
+
+	cr_assert(length < sizeof out);
+	out[length] = '\0';
+	return out;
+}
+
 /* Leaving in the middle of an editor: its modes are undone. */
 Test(screen, undoes_what_was_set)
 {
 	struct screen screen;
-	char out[SCREEN_RESTORE_BYTES];
 
 	screen_init(&screen, false);
-	cr_expect_eq(screen_restore(&screen, out), 0, "nothing was set");
+	cr_expect_str_eq(restored(&screen), "", "nothing was set");
 	feed(&screen, "\033[?1049;1h\033[?25l\033[?2004h\033[?1000h\033[?1006h\033=", 5);
-	size_t length = screen_restore(&screen, out);
-	cr_assert(length < sizeof out);
-	cr_expect_str_eq(out, "\033[?1l\033[?25h\033[?1000l\033[?1006l\033[?2004l\033[?1049l\033>\033[0m");
+	cr_expect_str_eq(restored(&screen), "\033[?1l\033[?25h\033[?1000l\033[?1006l\033[?2004l\033[?1049l\033>\033[0m");
 	feed(&screen, "\033[?1049;1l\033[?25h\033[?2004l\033[?1000l\033[?1006l\033>", 64);
-	screen_restore(&screen, out);
-	cr_expect_str_eq(out, "\033[0m");
+	cr_expect_str_eq(restored(&screen), "", "the program undid them itself");
+	feed(&screen, "\033[1;31mred", 64);
+	cr_expect_str_eq(restored(&screen), "\033[0m");
+	feed(&screen, "\033[m", 64);
+	cr_expect_str_eq(restored(&screen), "");
+}
+
+/* Suspended in an editor and back: its modes are set again. */
+Test(screen, sets_again_what_was_undone)
+{
+	struct screen screen;
+	char out[SCREEN_RESTORE_BYTES + 1];
+
+	screen_init(&screen, false);
+	feed(&screen, "\033[?1049h\033[?25l\033=", 64);
+	out[screen_again(&screen, out)] = '\0';
+	cr_expect_str_eq(out, "\033[?25l\033[?1049h\033=");
 }
