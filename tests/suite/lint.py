@@ -30,7 +30,9 @@ def tool(argv, paths):
 
 
 def clang_format():
-    return tool(["clang-format", "--dry-run", "-Werror"], files("*.c", "*.h"))
+    told = tool(["clang-format", "--dry-run", "-Werror", "--ferror-limit=1"], files("*.c", "*.h"))
+    places = [line.split(": error:")[0] for line in told.splitlines() if ": error:" in line]
+    return "\n".join([*places, "./dev format mends these"]) if places else told
 
 
 def clang_tidy():
