@@ -41,10 +41,11 @@ static size_t base64url(char *to, const void *from, size_t length)
 	return written;
 }
 
-/* The reverse; TO has room for LENGTH bytes. Returns the number of bytes, or -1. */
+/* The reverse; TO has room for LENGTH bytes. Returns the number of bytes, or -1. Only the one form that base64url()
+ * writes is taken: no white space, which OpenSSL skips, and zeroes in the bits that no byte uses (RFC 4648 §3.5). */
 static int unbase64url(uint8_t *to, const char *from, size_t length)
 {
-	char padded[TOKEN_BYTES + 4];
+	char padded[TOKEN_BYTES + 4], again[TOKEN_BYTES + 8];
 	if (length == 0 || length > TOKEN_BYTES || length % 4 == 1)
 		return -1;
 	for (size_t i = 0; i < length; i++) {
@@ -54,8 +55,10 @@ static int unbase64url(uint8_t *to, const char *from, size_t length)
 	}
 	size_t whole = (length + 3) / 4 * 4;
 	memset(padded + length, '=', whole - length);
-	int written = EVP_DecodeBlock(to, (unsigned char *)padded, (int)whole);
-	return written < 0 ? -1 : written - (int)(whole - length);
+	int written = EVP_DecodeBlock(to, (unsigned char *)padded, (int)whole) - (int)(whole - length);
+	if (written <= 0)
+		return -1;
+	return base64url(again, to, (size_t)written) == length && memcmp(again, from, length) == 0 ? written : -1;
 }
 
 static json_t *claims_of(const struct principal *principal)
@@ -158,7 +161,7 @@ static bool read_claims(const char *text, size_t length, uint64_t now_s, struct 
 	principal->rights = rights_of(json_object_get(claims, "rights"));
 	bool good = copy_claim(principal->name, sizeof principal->name, claims, "sub") &&
 	            copy_claim(principal->tenant, sizeof principal->tenant, claims, "ten") &&
-	            (!expires || (json_is_integer(expires) && principal->expires_s > now_s));
+	            (!expires || (json_integer_value(expires) > 0 && principal->expires_s > now_s));
 	json_decref(claims);
 	return good;
 }
