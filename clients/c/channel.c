@@ -75,8 +75,9 @@ static void attach(struct sandbar_channel *channel)
 	channel->received = 0;
 	channel->granted = channel->window > channel->held ? channel->window - channel->held : 0;
 	write_attach(&params, channel);
-	struct request *row = params.failed ? NULL
-		: requests_add(&sandbar->requests, "session.attach", params.data, params.length, &error);
+	struct request *row = params.failed
+	                          ? NULL
+	                          : requests_add(&sandbar->requests, "session.attach", params.data, params.length, &error);
 	if (params.failed)
 		failure_set(&error, "too_large", "attach to too many processes");
 	writer_finish(&params);
@@ -102,10 +103,10 @@ struct attach_answer {
 	struct reader stdin_list;
 };
 
-#define ANSWER_NUMBER(field)                                                  \
-	static bool read_##field(struct reader *reader, void *into)               \
-	{                                                                         \
-		return reader_uint(reader, &((struct attach_answer *)into)->field);   \
+#define ANSWER_NUMBER(field)                                                \
+	static bool read_##field(struct reader *reader, void *into)             \
+	{                                                                       \
+		return reader_uint(reader, &((struct attach_answer *)into)->field); \
 	}
 
 ANSWER_NUMBER(channel)
@@ -296,8 +297,8 @@ static void detach_number(struct sandbar *sandbar, uint64_t number)
 }
 
 /* The answer to a session.attach whose channel was given up meanwhile. */
-static void on_late_answer(struct sandbar *sandbar, const struct sandbar_error *error, const void *result, size_t length,
-                           void *user)
+static void on_late_answer(struct sandbar *sandbar, const struct sandbar_error *error, const void *result,
+                           size_t length, void *user)
 {
 	struct attach_answer answer = {0};
 	struct reader reader = reader_over(result, length);

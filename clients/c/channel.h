@@ -20,20 +20,20 @@ struct channel_input {
 struct sandbar_channel {
 	struct sandbar_channel *next;
 	struct sandbar *sandbar;
-	bool is_gone;           /* swept away at the end of this turn of the loop */
-	bool is_attached;       /* on this connection, as `number` */
-	bool was_attached;      /* ever */
+	bool is_gone;      /* swept away at the end of this turn of the loop */
+	bool is_attached;  /* on this connection, as `number` */
+	bool was_attached; /* ever */
 	uint64_t number;
-	uint32_t request;       /* the open session.attach; 0 = none */
+	uint32_t request; /* the open session.attach; 0 = none */
 
 	char session[SANDBAR_SESSION_BYTES], name[LIMIT_NAME_BYTES + 1], role[16];
 	bool lossless, has_name;
-	uint32_t *processes;    /* NULL: all */
+	uint32_t *processes; /* NULL: all */
 	size_t process_count;
 	const struct sandbar_events *events;
 	void *user;
 
-	bool has_seq;           /* `seq` is the last event handled */
+	bool has_seq; /* `seq` is the last event handled */
 	uint64_t seq;
 	struct offsets offsets;
 	uint64_t window, received, granted, held; /* credit, in bytes of frames since it was attached */
@@ -43,11 +43,11 @@ struct sandbar_channel {
 struct sandbar;
 
 /* channel.c: life */
-void channels_attach(struct sandbar *sandbar);     /* there is a connection: attach those that are not */
+void channels_attach(struct sandbar *sandbar); /* there is a connection: attach those that are not */
 void channels_cut(struct sandbar *sandbar);
 void channels_close(struct sandbar *sandbar, const struct sandbar_error *why); /* tell `closed` to all */
 void channels_error(struct sandbar *sandbar, const struct sandbar_error *error);
-void channels_sweep(struct sandbar *sandbar);      /* free those that are gone */
+void channels_sweep(struct sandbar *sandbar); /* free those that are gone */
 void channels_free(struct sandbar *sandbar);
 void channel_close(struct sandbar_channel *channel, const struct sandbar_error *why);
 void channel_report(struct sandbar_channel *channel, uint32_t process, const struct sandbar_error *error);
@@ -58,7 +58,7 @@ void channel_message(struct sandbar *sandbar, uint64_t number, struct reader *re
 void channel_closed_notice(struct sandbar *sandbar, struct reader *params);
 
 /* channel_input.c: what goes */
-void channels_pump(struct sandbar *sandbar);       /* send input, as far as there is room */
+void channels_pump(struct sandbar *sandbar); /* send input, as far as there is room */
 void channel_pump(struct sandbar_channel *channel);
 void channel_grant(struct sandbar_channel *channel);
 struct channel_input *channel_input_of(struct sandbar_channel *channel, uint32_t process); /* made if need be */

@@ -10,9 +10,9 @@
 
 struct frame {
 	unsigned kind;
-	uint64_t seq, t_us;    /* of an event; else 0 */
-	struct reader fields;  /* after the kind, or after seq and t */
-	const uint8_t *bytes;  /* the whole frame */
+	uint64_t seq, t_us;   /* of an event; else 0 */
+	struct reader fields; /* after the kind, or after seq and t */
+	const uint8_t *bytes; /* the whole frame */
 	size_t length;
 };
 
@@ -59,16 +59,17 @@ static bool on_output(struct sandbar_channel *channel, struct frame *frame)
 
 	if (output_header_read(frame->bytes, frame->length, &header) &&
 	    header.length == frame->length - OUTPUT_HEADER_BYTES) {
-		output = (struct sandbar_output){frame->seq, frame->t_us, header.process, header.stream, header.offset,
-		                                 frame->bytes + OUTPUT_HEADER_BYTES, header.length};
+		output = (struct sandbar_output){frame->seq,    frame->t_us,   header.process,
+		                                 header.stream, header.offset, frame->bytes + OUTPUT_HEADER_BYTES,
+		                                 header.length};
 	} else {
 		uint64_t stream, offset;
 		uint32_t process;
 		if (!read_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &stream) || stream > SANDBAR_TTY ||
 		    !reader_uint(&frame->fields, &offset) || !reader_bin(&frame->fields, &bytes))
 			return false;
-		output = (struct sandbar_output){frame->seq, frame->t_us, process, (enum sandbar_stream)stream, offset,
-		                                 bytes.data, bytes.length};
+		output = (struct sandbar_output){frame->seq, frame->t_us, process,     (enum sandbar_stream)stream,
+		                                 offset,     bytes.data,  bytes.length};
 	}
 	check_offset(channel, output.process, output.stream, output.offset, output.length);
 	if (channel->events->output)
@@ -80,10 +81,10 @@ static bool read_size(struct reader *reader, void *into);
 
 static const struct decode_key STARTED_KEYS[] = {{"terminal", read_size}, {NULL, NULL}};
 
-#define SIZE_FIELD(field)                                                     \
-	static bool read_##field(struct reader *reader, void *into)               \
-	{                                                                         \
-		return read_u32(reader, &((struct sandbar_started *)into)->field);    \
+#define SIZE_FIELD(field)                                                  \
+	static bool read_##field(struct reader *reader, void *into)            \
+	{                                                                      \
+		return read_u32(reader, &((struct sandbar_started *)into)->field); \
 	}
 
 SIZE_FIELD(cols)
@@ -168,15 +169,15 @@ static bool on_resized(struct sandbar_channel *channel, struct frame *frame)
 	return true;
 }
 
-#define PARTICIPANT_TEXT(field)                                                               \
-	static bool read_participant_##field(struct reader *reader, void *into)                   \
-	{                                                                                         \
-		struct sandbar_participant *participant = into;                                       \
-		struct view text;                                                                     \
-		if (!reader_str(reader, &text))                                                       \
-			return false;                                                                     \
-		decode_text(participant->field, sizeof(participant->field), text);                    \
-		return true;                                                                          \
+#define PARTICIPANT_TEXT(field)                                             \
+	static bool read_participant_##field(struct reader *reader, void *into) \
+	{                                                                       \
+		struct sandbar_participant *participant = into;                     \
+		struct view text;                                                   \
+		if (!reader_str(reader, &text))                                     \
+			return false;                                                   \
+		decode_text(participant->field, sizeof(participant->field), text);  \
+		return true;                                                        \
 	}
 
 PARTICIPANT_TEXT(name)
@@ -256,7 +257,9 @@ static bool read_state_offsets(struct reader *reader, void *into)
 }
 
 static const struct decode_key STATE_PROCESS_KEYS[] = {
-	{"process", read_state_process}, {"offsets", read_state_offsets}, {NULL, NULL},
+	{"process", read_state_process},
+	{"offsets", read_state_offsets},
+	{NULL, NULL},
 };
 
 static bool read_state_processes(struct reader *reader, void *into)
@@ -464,7 +467,9 @@ static bool read_closed_reason(struct reader *reader, void *into)
 void channel_closed_notice(struct sandbar *sandbar, struct reader *params)
 {
 	static const struct decode_key KEYS[] = {
-		{"channel", read_closed_channel}, {"reason", read_closed_reason}, {NULL, NULL},
+		{"channel", read_closed_channel},
+		{"reason", read_closed_reason},
+		{NULL, NULL},
 	};
 	struct closed_notice notice = {.reason = {"", 0}};
 	struct sandbar_error why;
@@ -475,7 +480,7 @@ void channel_closed_notice(struct sandbar *sandbar, struct reader *params)
 	if (!channel)
 		return;
 	decode_text(why.code, sizeof(why.code), notice.reason);
-	failure_set(&why, why.code, "%s", strcmp(why.code, "removed") == 0 ? "the owner removed this participant"
-	                                                                  : "the session has ended");
+	failure_set(&why, why.code, "%s",
+	            strcmp(why.code, "removed") == 0 ? "the owner removed this participant" : "the session has ended");
 	channel_close(channel, &why);
 }

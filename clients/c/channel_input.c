@@ -10,8 +10,7 @@
 
 enum { STDIN_FRAME_BYTES = 64 * 1024, CREDIT_STEPS = 4 };
 
-static void begin_frame(struct writer *message, const struct sandbar_channel *channel, uint32_t fields,
-                        unsigned kind)
+static void begin_frame(struct writer *message, const struct sandbar_channel *channel, uint32_t fields, unsigned kind)
 {
 	transport_message_begin(message);
 	writer_uint(message, channel->number);
@@ -136,7 +135,8 @@ static void report_lost(struct sandbar_channel *channel, struct channel_input *r
 	struct sandbar_error error;
 
 	failure_set(&error, "stdin_lost",
-	            "process %" PRIu32 ": the server asks for input from byte %" PRIu64 "; kept are %" PRIu64 " to %" PRIu64,
+	            "process %" PRIu32 ": the server asks for input from byte %" PRIu64 "; kept are %" PRIu64
+	            " to %" PRIu64,
 	            row->process, asked, row->input.base, row->input.end);
 	input_stop(&row->input);
 	channel_report(channel, row->process, &error);

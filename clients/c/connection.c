@@ -16,7 +16,7 @@
 enum {
 	BACKOFF_BASE_MS = 100,
 	BACKOFF_MOST_MS = 5000,
-	HELLO_MS = 15000, /* until hello must be answered */
+	HELLO_MS = 15000,   /* until hello must be answered */
 	TOKEN_BYTES = 3072, /* so that hello stays under LIMIT_HELLO_BYTES */
 };
 
@@ -96,8 +96,9 @@ static void on_lost(struct sandbar *sandbar)
 		sandbar->cut_at_ms = now_ms();
 	sandbar->phase = PHASE_WAITING;
 	channels_cut(sandbar);
-	requests_cut(&sandbar->requests, sandbar, &(struct sandbar_error){
-		"cut", "the connection was cut before the answer came: whether it was carried out is not known"});
+	requests_cut(&sandbar->requests, sandbar,
+	             &(struct sandbar_error){
+					 "cut", "the connection was cut before the answer came: whether it was carried out is not known"});
 	if (was_up)
 		tell(sandbar, SANDBAR_CUT);
 	wait_for_attempt(sandbar);
@@ -351,8 +352,7 @@ static int set_up(struct sandbar *sandbar, const struct url *url, const char *ca
 		return failure_set(error, "system", "getrandom: %s", strerror(errno));
 	if (watches_init(&sandbar->watches, error) < 0)
 		return -1;
-	sandbar->transport =
-		transport_create(url, ca_file, sandbar->watches.epoll, &TRANSPORT_EVENTS, sandbar, error);
+	sandbar->transport = transport_create(url, ca_file, sandbar->watches.epoll, &TRANSPORT_EVENTS, sandbar, error);
 	return sandbar->transport ? 0 : -1;
 }
 

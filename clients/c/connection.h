@@ -16,8 +16,8 @@ enum phase {
 	PHASE_OPENING,  /* TCP, TLS, the upgrade */
 	PHASE_GREETING, /* hello is out */
 	PHASE_READY,
-	PHASE_WAITING,  /* cut; the timer opens it again */
-	PHASE_OVER,     /* given up or closed */
+	PHASE_WAITING, /* cut; the timer opens it again */
+	PHASE_OVER,    /* given up or closed */
 	PHASE_COUNT
 };
 
@@ -31,11 +31,11 @@ struct sandbar {
 
 	enum phase phase;
 	enum sandbar_state state;
-	bool was_ready;              /* at least once */
+	bool was_ready; /* at least once */
 	bool is_interrupted;
-	unsigned callback_depth;     /* inside callbacks of the loop */
-	struct sandbar_error why;    /* of the last cut, or the end */
-	int64_t cut_at_ms;           /* monotonic */
+	unsigned callback_depth;  /* inside callbacks of the loop */
+	struct sandbar_error why; /* of the last cut, or the end */
+	int64_t cut_at_ms;        /* monotonic */
 	struct backoff backoff;
 
 	struct transport *transport;

@@ -46,17 +46,17 @@ static bool read_text(struct reader *reader, char *into, size_t size)
 	return true;
 }
 
-#define TEXT_FIELD(type, field)                                                         \
-	static bool read_##type##_##field(struct reader *reader, void *into)                \
-	{                                                                                   \
-		struct sandbar_##type *value = into;                                            \
-		return read_text(reader, value->field, sizeof(value->field));                   \
+#define TEXT_FIELD(type, field)                                          \
+	static bool read_##type##_##field(struct reader *reader, void *into) \
+	{                                                                    \
+		struct sandbar_##type *value = into;                             \
+		return read_text(reader, value->field, sizeof(value->field));    \
 	}
 
-#define NUMBER_FIELD(type, field)                                                       \
-	static bool read_##type##_##field(struct reader *reader, void *into)                \
-	{                                                                                   \
-		return reader_uint(reader, &((struct sandbar_##type *)into)->field);            \
+#define NUMBER_FIELD(type, field)                                            \
+	static bool read_##type##_##field(struct reader *reader, void *into)     \
+	{                                                                        \
+		return reader_uint(reader, &((struct sandbar_##type *)into)->field); \
 	}
 
 TEXT_FIELD(error, code)

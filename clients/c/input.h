@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct input {
-	uint8_t *ring;      /* LIMIT_STDIN_WINDOW bytes, made at the first byte */
+	uint8_t *ring;            /* LIMIT_STDIN_WINDOW bytes, made at the first byte */
 	uint64_t base, sent, end; /* stream offsets; base <= sent <= end <= base + window */
-	bool eof;           /* the user will send no more */
-	bool eof_sent;      /* on this connection */
-	bool stopped;       /* the server takes no more: what is left was dropped */
-	bool full;          /* the server's window was full: wait for an acknowledgement */
+	bool eof;                 /* the user will send no more */
+	bool eof_sent;            /* on this connection */
+	bool stopped;             /* the server takes no more: what is left was dropped */
+	bool full;                /* the server's window was full: wait for an acknowledgement */
 };
 
 void input_init(struct input *input);

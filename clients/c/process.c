@@ -105,8 +105,9 @@ static uint32_t request_and_finish(struct sandbar *sandbar, const char *method, 
 	return id;
 }
 
-uint32_t sandbar_process_start_request(struct sandbar *sandbar, const char *session, const struct sandbar_process *process,
-                                       sandbar_answer answer, void *user, struct sandbar_error *error)
+uint32_t sandbar_process_start_request(struct sandbar *sandbar, const char *session,
+                                       const struct sandbar_process *process, sandbar_answer answer, void *user,
+                                       struct sandbar_error *error)
 {
 	struct writer params;
 
@@ -133,7 +134,9 @@ int sandbar_process_start(struct sandbar *sandbar, const char *session, const st
                           uint32_t *number, uint64_t *seq, struct sandbar_error *error)
 {
 	static const struct decode_key KEYS[] = {
-		{"process", read_start_process}, {"seq", read_start_seq}, {NULL, NULL},
+		{"process", read_start_process},
+		{"seq", read_start_seq},
+		{NULL, NULL},
 	};
 	struct start_answer answer = {0};
 	struct writer params;
@@ -142,8 +145,9 @@ int sandbar_process_start(struct sandbar *sandbar, const char *session, const st
 
 	writer_init(&params, LIMIT_MESSAGE_BYTES);
 	write_process(&params, session, process);
-	int status = params.failed ? failure_set(error, "too_large", "process.start: the parameters are over 4 MiB")
-	                           : sandbar_call(sandbar, "process.start", params.data, params.length, &result, &length, error);
+	int status = params.failed
+	                 ? failure_set(error, "too_large", "process.start: the parameters are over 4 MiB")
+	                 : sandbar_call(sandbar, "process.start", params.data, params.length, &result, &length, error);
 	writer_finish(&params);
 	if (status < 0)
 		return -1;

@@ -9,10 +9,10 @@
 #include "protocol/writer.h"
 
 struct request {
-	uint32_t id;          /* 0: the row is free */
-	bool is_sent;         /* on this connection */
-	bool is_repeatable;   /* may be carried out twice without harm */
-	bool is_first;        /* goes out before the ones made earlier (re-attaching a channel) */
+	uint32_t id;           /* 0: the row is free */
+	bool is_sent;          /* on this connection */
+	bool is_repeatable;    /* may be carried out twice without harm */
+	bool is_first;         /* goes out before the ones made earlier (re-attaching a channel) */
 	struct writer message; /* with the transport's headroom; empty once sent, unless repeatable */
 	sandbar_answer answer;
 	void *user;

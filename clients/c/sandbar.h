@@ -58,13 +58,13 @@ enum sandbar_state {
 };
 
 struct sandbar_options {
-	const char *url;      /* "ws://host:port", "wss://…", or "host:port"; the path defaults to /v1/ws */
-	const char *token;    /* who this is */
-	const char *client;   /* name and version of the program, at most 64 bytes; may be NULL */
-	const char *ca_file;  /* wss: certificates to trust, PEM; NULL = the system's */
-	uint32_t give_up_ms;  /* after a cut: how long to try; 0 = for ever. The first connection is tried once */
+	const char *url;     /* "ws://host:port", "wss://…", or "host:port"; the path defaults to /v1/ws */
+	const char *token;   /* who this is */
+	const char *client;  /* name and version of the program, at most 64 bytes; may be NULL */
+	const char *ca_file; /* wss: certificates to trust, PEM; NULL = the system's */
+	uint32_t give_up_ms; /* after a cut: how long to try; 0 = for ever. The first connection is tried once */
 	void (*on_state)(struct sandbar *sandbar, enum sandbar_state state, const struct sandbar_error *why, void *user);
-	void *user;           /* for on_state */
+	void *user; /* for on_state */
 };
 
 /* A connection that is not yet made; strings are copied. NULL on error. The caller ends it with sandbar_destroy(). */
@@ -136,16 +136,16 @@ struct sandbar_limits { /* 0 = the server's default; SANDBAR_NO_LIMIT = none, wh
 #define SANDBAR_NO_LIMIT UINT64_MAX
 
 struct sandbar_session {
-	const char *name;            /* may be NULL */
-	const char *const *env;      /* "NAME=value", ended by NULL; may be NULL */
-	const char *const *require;  /* layers that must be on, ended by NULL; may be NULL */
+	const char *name;           /* may be NULL */
+	const char *const *env;     /* "NAME=value", ended by NULL; may be NULL */
+	const char *const *require; /* layers that must be on, ended by NULL; may be NULL */
 	struct sandbar_limits limits;
-	uint64_t ttl_ms;             /* 0 = it lives until it is ended */
+	uint64_t ttl_ms; /* 0 = it lives until it is ended */
 };
 
 /* Blocking. SESSION may be NULL: all defaults. */
-int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session *session, char id[SANDBAR_SESSION_BYTES],
-                           struct sandbar_error *error);
+int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session *session,
+                           char id[SANDBAR_SESSION_BYTES], struct sandbar_error *error);
 /* Blocking: returns when nothing of it is left. */
 int sandbar_session_end(struct sandbar *sandbar, const char *session, struct sandbar_error *error);
 
@@ -154,29 +154,29 @@ int sandbar_session_end(struct sandbar *sandbar, const char *session, struct san
 enum sandbar_stream { SANDBAR_STDOUT = 1, SANDBAR_STDERR = 2, SANDBAR_TTY = 3, SANDBAR_STREAMS = 4 };
 
 struct sandbar_process {
-	const char *const *argv;       /* ended by NULL; any bytes */
-	const char *const *env;        /* "NAME=value", ended by NULL; may be NULL */
-	const char *cwd;               /* NULL = /work */
-	const char *name;              /* may be NULL */
-	uint32_t cols, rows;           /* both > 0: a terminal of this size; 0: pipes */
-	bool with_stdin;               /* pipes: input will be sent */
-	bool kill_tree_on_exit;        /* what the leader leaves behind is ended */
-	bool kill_on_disconnect;       /* ended when no connection with this client's id has been there for disconnect_ms */
-	uint64_t disconnect_ms;        /* 0 = the server's default */
+	const char *const *argv; /* ended by NULL; any bytes */
+	const char *const *env;  /* "NAME=value", ended by NULL; may be NULL */
+	const char *cwd;         /* NULL = /work */
+	const char *name;        /* may be NULL */
+	uint32_t cols, rows;     /* both > 0: a terminal of this size; 0: pipes */
+	bool with_stdin;         /* pipes: input will be sent */
+	bool kill_tree_on_exit;  /* what the leader leaves behind is ended */
+	bool kill_on_disconnect; /* ended when no connection with this client's id has been there for disconnect_ms */
+	uint64_t disconnect_ms;  /* 0 = the server's default */
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes; /* 0 = no limit */
-	int64_t grace_ms;              /* between SIGTERM and SIGKILL; < 0 = the server's default */
+	int64_t grace_ms;                                /* between SIGTERM and SIGKILL; < 0 = the server's default */
 };
 
 /* How a process ended. A value type. */
 struct sandbar_ending {
-	int exit_code;                 /* 0…255; 128+n for signal n; -1 when it cannot be known */
-	char signal[24];               /* "SIGKILL", or "" */
-	char reason[24];               /* "exited", "signal", "timeout", … */
-	char control[32];              /* what did it ("wall", "memory.max"), or "" */
-	char message[256];             /* why it could not be started, or "" */
+	int exit_code;                     /* 0…255; 128+n for signal n; -1 when it cannot be known */
+	char signal[24];                   /* "SIGKILL", or "" */
+	char reason[24];                   /* "exited", "signal", "timeout", … */
+	char control[32];                  /* what did it ("wall", "memory.max"), or "" */
+	char message[256];                 /* why it could not be started, or "" */
 	uint64_t offsets[SANDBAR_STREAMS]; /* bytes of each stream so far */
 	bool has_offset[SANDBAR_STREAMS];
-	bool open[SANDBAR_STREAMS];    /* a descendant still holds this stream */
+	bool open[SANDBAR_STREAMS];                        /* a descendant still holds this stream */
 	uint64_t wall_us, user_us, system_us, memory_peak; /* memory_peak 0 = not known */
 };
 
@@ -184,8 +184,9 @@ struct sandbar_ending {
 int sandbar_process_start(struct sandbar *sandbar, const char *session, const struct sandbar_process *process,
                           uint32_t *number, uint64_t *seq, struct sandbar_error *error);
 /* Without waiting; ANSWER gets {process, seq}. Returns as sandbar_request(). */
-uint32_t sandbar_process_start_request(struct sandbar *sandbar, const char *session, const struct sandbar_process *process,
-                                       sandbar_answer answer, void *user, struct sandbar_error *error);
+uint32_t sandbar_process_start_request(struct sandbar *sandbar, const char *session,
+                                       const struct sandbar_process *process, sandbar_answer answer, void *user,
+                                       struct sandbar_error *error);
 /* Without waiting: a signal by name ("INT"), to the leader or to the whole tree; ANSWER may be NULL. */
 uint32_t sandbar_process_signal(struct sandbar *sandbar, const char *session, uint32_t process, const char *signal,
                                 bool tree, sandbar_answer answer, void *user, struct sandbar_error *error);
@@ -199,10 +200,10 @@ int sandbar_process_wait(struct sandbar *sandbar, const char *session, uint32_t 
 /* ---- Channels: the events of a session --------------------------------------------------------------------------- */
 
 struct sandbar_output {
-	uint64_t seq, t_us;            /* t_us: microseconds since the session was made */
+	uint64_t seq, t_us; /* t_us: microseconds since the session was made */
 	uint32_t process;
 	enum sandbar_stream stream;
-	uint64_t offset;               /* of the first byte in its stream */
+	uint64_t offset; /* of the first byte in its stream */
 	const void *data;
 	size_t length;
 };
@@ -210,8 +211,8 @@ struct sandbar_output {
 struct sandbar_started {
 	uint64_t seq, t_us;
 	uint32_t process;
-	uint32_t cols, rows;           /* 0: pipes */
-	const void *map;               /* {argv, cwd, name, …}, MessagePack */
+	uint32_t cols, rows; /* 0: pipes */
+	const void *map;     /* {argv, cwd, name, …}, MessagePack */
 	size_t map_length;
 };
 
@@ -251,13 +252,13 @@ struct sandbar_events {
 
 struct sandbar_attachment {
 	const char *session;
-	int64_t after;                 /* the last event that is known; 0 = all there is; SANDBAR_FROM_NOW */
-	bool lossless;                 /* else `live`: a channel that falls behind skips, with a gap */
-	const char *name;              /* shown to others; NULL = the principal's */
-	const char *role;              /* NULL = the highest that the token allows */
-	const uint32_t *processes;     /* only these processes' output; NULL = all */
+	int64_t after;             /* the last event that is known; 0 = all there is; SANDBAR_FROM_NOW */
+	bool lossless;             /* else `live`: a channel that falls behind skips, with a gap */
+	const char *name;          /* shown to others; NULL = the principal's */
+	const char *role;          /* NULL = the highest that the token allows */
+	const uint32_t *processes; /* only these processes' output; NULL = all */
 	size_t process_count;
-	uint64_t window;               /* credit: at most so many bytes beyond what was handled; 0 = no limit */
+	uint64_t window;                     /* credit: at most so many bytes beyond what was handled; 0 = no limit */
 	const struct sandbar_events *events; /* must live as long as the channel */
 	void *user;
 };

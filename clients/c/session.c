@@ -84,8 +84,8 @@ static bool read_session_id(struct reader *reader, void *into)
 	return true;
 }
 
-int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session *session, char id[SANDBAR_SESSION_BYTES],
-                           struct sandbar_error *error)
+int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session *session,
+                           char id[SANDBAR_SESSION_BYTES], struct sandbar_error *error)
 {
 	static const struct decode_key KEYS[] = {{"session", read_session_id}, {NULL, NULL}};
 	static const struct sandbar_session DEFAULTS;
@@ -95,8 +95,9 @@ int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session
 
 	writer_init(&params, LIMIT_MESSAGE_BYTES);
 	write_session(&params, session ? session : &DEFAULTS);
-	int status = params.failed ? failure_set(error, "too_large", "session.create: the parameters are over 4 MiB")
-	                           : sandbar_call(sandbar, "session.create", params.data, params.length, &result, &length, error);
+	int status = params.failed
+	                 ? failure_set(error, "too_large", "session.create: the parameters are over 4 MiB")
+	                 : sandbar_call(sandbar, "session.create", params.data, params.length, &result, &length, error);
 	writer_finish(&params);
 	if (status < 0)
 		return -1;

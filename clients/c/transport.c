@@ -11,7 +11,7 @@ enum {
 	QUEUE_ROOM_BYTES = 256 * 1024,
 	SOCKET_READ_BYTES = 128 * 1024,
 	SOCKET_WRITE_BYTES = 128 * 1024,
-	DESCRIPTORS = 64,      /* of libwebsockets: the socket, the watched one, its own pipe, and attempts */
+	DESCRIPTORS = 64, /* of libwebsockets: the socket, the watched one, its own pipe, and attempts */
 	CLOSE_WAIT_MS = 500,
 	CONNECT_SECONDS = 10,
 	WHY_BYTES = 256,
@@ -30,13 +30,13 @@ struct transport {
 	const struct transport_events *events;
 	void *user;
 	struct lws_context *context;
-	struct lws *socket;            /* NULL: none */
+	struct lws *socket; /* NULL: none */
 	bool is_open, is_closing, is_destroying;
 	struct outgoing *first, **last;
 	size_t queued;
-	uint8_t *assembly;             /* fragments of a message that is not yet whole */
+	uint8_t *assembly; /* fragments of a message that is not yet whole */
 	size_t assembled, assembly_size;
-	char why[WHY_BYTES];           /* why it is about to be closed, if we do it */
+	char why[WHY_BYTES]; /* why it is about to be closed, if we do it */
 	unsigned peer_code;
 	lws_sorted_usec_list_t timer, wake;
 };
@@ -236,9 +236,8 @@ struct transport *transport_create(const struct url *url, const char *ca_file, i
 	transport->user = user;
 	transport->last = &transport->first;
 	transport->context = create_context(transport, ca_file);
-	if (transport->context &&
-	    lws_adopt_descriptor_vhost(lws_get_vhost_by_name(transport->context, "default"), LWS_ADOPT_RAW_FILE_DESC,
-	                               adopted, WIRE_SUBPROTOCOL, NULL))
+	if (transport->context && lws_adopt_descriptor_vhost(lws_get_vhost_by_name(transport->context, "default"),
+	                                                     LWS_ADOPT_RAW_FILE_DESC, adopted, WIRE_SUBPROTOCOL, NULL))
 		return transport;
 	failure_set(error, "system", "libwebsockets could not be set up%s",
 	            ca_file && url->tls ? " (is the file of certificates readable?)" : "");

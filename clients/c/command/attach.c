@@ -21,8 +21,8 @@ struct attachment {
 	const struct options *options;
 	char session[SANDBAR_SESSION_BYTES];
 	uint32_t process;
-	bool is_terminal, is_running;    /* the process, when we came */
-	bool is_raw;                     /* our own terminal */
+	bool is_terminal, is_running; /* the process, when we came */
+	bool is_raw;                  /* our own terminal */
 	struct sandbar_channel *channel;
 	struct outlet outlet;
 	struct pump pump;
@@ -112,7 +112,8 @@ static void on_output(struct sandbar_channel *channel, const struct sandbar_outp
 		outlet_output(&attachment->outlet, output);
 }
 
-static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending, void *user)
+static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending,
+                      void *user)
 {
 	struct attachment *attachment = user;
 
@@ -287,7 +288,8 @@ static void start_input(struct attachment *attachment)
 	if (!attachment->options->view)
 		pump_start(&attachment->pump, attachment->channel, attachment->process);
 	else if (attachment->is_raw)
-		sandbar_watch_fd(attachment->context.sandbar, STDIN_FILENO, SANDBAR_READABLE, on_viewer_typed, attachment, NULL);
+		sandbar_watch_fd(attachment->context.sandbar, STDIN_FILENO, SANDBAR_READABLE, on_viewer_typed, attachment,
+		                 NULL);
 }
 
 static int begin_channel(struct attachment *attachment)

@@ -15,8 +15,8 @@ struct cell {
 
 struct columns {
 	const char *const *headings;
-	size_t count;           /* of columns */
-	struct cell *cells;     /* row after row */
+	size_t count;       /* of columns */
+	struct cell *cells; /* row after row */
 	size_t used, capacity;
 };
 
@@ -27,8 +27,9 @@ struct columns *columns_create(const char *const *headings)
 	if (!columns)
 		abort();
 	columns->headings = headings;
-	while (headings[columns->count])
+	do
 		columns->count++;
+	while (headings[columns->count]);
 	return columns;
 }
 

@@ -9,7 +9,7 @@
 
 struct columns;
 
-/* HEADINGS: ended by NULL; must live as long as the table. The caller frees it with columns_print() or _destroy(). */
+/* HEADINGS: 1 to 16, ended by NULL; must live as long as the table. The caller frees it with columns_print() or _destroy(). */
 struct columns *columns_create(const char *const *headings);
 void columns_destroy(struct columns *columns);
 

@@ -4,31 +4,32 @@
 
 const struct command COMMANDS[] = {
 	{"run", "[--] CMD [ARG…]", "Run a command in a fresh sandbox, as if it ran here",
-	 "Its stdin, stdout, stderr and exit code are those of the command; nothing is lost when the connection is cut.\n"
-	 "^C and other signals are passed on; a second one kills, a third leaves. The session ends with the command, unless --keep is given.\n"
-	 "Exit code: the command's own, 128+n when signal n ended it, 125 when Sandbar failed.",
-	 0, 0, true, execution_run},
+     "Its stdin, stdout, stderr and exit code are those of the command; nothing is lost when the connection is cut.\n"
+     "^C and other signals are passed on; a second one kills, a third leaves. The session ends with the command, "
+     "unless --keep is given.\n"
+     "Exit code: the command's own, 128+n when signal n ended it, 125 when Sandbar failed.",
+     0, 0, true, execution_run},
 	{"new", "", "Make a session, and print its id", NULL, 0, 0, false, command_new},
 	{"exec", "SESSION [--] CMD [ARG…]", "Run a command in a session",
-	 "As `run`, but the session stays, and the command goes on when this program is gone (see --on-disconnect).", 1, 1,
-	 true, execution_exec},
+     "As `run`, but the session stays, and the command goes on when this program is gone (see --on-disconnect).", 1, 1,
+     true, execution_exec},
 	{"attach", "SESSION [PROCESS]", "Work in a terminal of a session, with others",
-	 "Without PROCESS, the newest terminal that is running. What it showed is replayed first. ^] leaves it running.\n"
-	 "Exit code: the process's own when it ends; 0 after leaving.",
-	 1, 2, false, command_attach},
+     "Without PROCESS, the newest terminal that is running. What it showed is replayed first. ^] leaves it running.\n"
+     "Exit code: the process's own when it ends; 0 after leaving.",
+     1, 2, false, command_attach},
 	{"logs", "SESSION", "Print what the processes of a session wrote",
-	 "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line.", 1, 1, false,
-	 command_logs},
+     "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line.", 1, 1, false,
+     command_logs},
 	{"ls", "", "List the sessions", NULL, 0, 0, false, command_ls},
 	{"ps", "SESSION", "List the processes of a session", NULL, 1, 1, false, command_ps},
 	{"kill", "SESSION PROCESS", "End a process and its whole tree, or send it a signal",
-	 "Returns when nothing of the tree is left. With --grace, SIGTERM comes first. With --signal, only that is sent.", 2, 2,
-	 false, command_kill},
+     "Returns when nothing of the tree is left. With --grace, SIGTERM comes first. With --signal, only that is sent.",
+     2, 2, false, command_kill},
 	{"end", "SESSION…", "End sessions, with all that runs in them", NULL, 1, 1000, false, command_end},
 	{"info", "[SESSION]", "Show everything about a session, or the server", NULL, 0, 1, false, command_info},
 	{"doctor", "", "Show which layers of isolation this host gives",
-	 "Asks the server, or `sandbard --doctor` when none answers. Exit code 0 when all essential layers are on.", 0, 0, false,
-	 command_doctor},
+     "Asks the server, or `sandbard --doctor` when none answers. Exit code 0 when all essential layers are on.", 0, 0,
+     false, command_doctor},
 	{"version", "", "Print the version", NULL, 0, 0, false, command_version},
 	{NULL, NULL, NULL, NULL, 0, 0, false, NULL},
 };

@@ -30,8 +30,8 @@ static const struct code_row {
 	const char *code;
 	int exit_code;
 } CODES[] = {
-	{"connect", EXIT_NO_SERVER}, {"unauthenticated", EXIT_NO_SERVER}, {"closed", EXIT_NO_SERVER},
-	{"not_found", EXIT_NOT_FOUND}, {"session_ended", EXIT_NOT_FOUND}, {"usage", EXIT_USAGE},
+	{"connect", EXIT_NO_SERVER},   {"unauthenticated", EXIT_NO_SERVER}, {"closed", EXIT_NO_SERVER},
+	{"not_found", EXIT_NOT_FOUND}, {"session_ended", EXIT_NOT_FOUND},   {"usage", EXIT_USAGE},
 	{"interrupted", 130},
 };
 
@@ -50,8 +50,8 @@ int context_fail(const struct context *context, const char *what, const struct s
 		if (strcmp(CODES[i].code, error->code) == 0)
 			exit_code = CODES[i].exit_code;
 	return context->options->command->takes_program && exit_code != EXIT_USAGE && exit_code < EXIT_OWN_FAILURE
-	               ? EXIT_OWN_FAILURE
-	               : exit_code;
+	           ? EXIT_OWN_FAILURE
+	           : exit_code;
 }
 
 /* ---- Where, and as whom ---- */
@@ -262,8 +262,8 @@ static int find_by_name(struct context *context, const char *name, char id[SANDB
 	query_finish(&query);
 	if (found == 1)
 		return -1;
-	failure_set(&error, found ? "usage" : "not_found", found ? "%zu sessions have this name: use the id" : "no such session",
-	            found);
+	failure_set(&error, found ? "usage" : "not_found",
+	            found ? "%zu sessions have this name: use the id" : "no such session", found);
 	return context_fail(context, name, &error);
 }
 

@@ -10,9 +10,9 @@ struct context {
 	const struct options *options;
 	struct sandbar *sandbar;
 	char *url, *token;
-	int64_t cut_at_ms;   /* 0: not cut */
+	int64_t cut_at_ms; /* 0: not cut */
 	bool cut_was_told;
-	bool is_quiet;       /* nothing is said about cuts (a raw terminal) */
+	bool is_quiet; /* nothing is said about cuts (a raw terminal) */
 };
 
 /* Find the server and its token, and make the connection without opening it. Returns -1, or an exit code after the

@@ -16,7 +16,8 @@ const char *detach_key_parse(struct detach_key *key, const char *text)
 	int control = toupper((unsigned char)text[1]);
 	if (text[0] == '^') {
 		key->first = (uint8_t)(control & CONTROL_MASK);
-		return control > CONTROL_FIRST && control <= CONTROL_LAST ? NULL : "after ^ comes a letter, or one of [ \\ ] ^ _";
+		return control > CONTROL_FIRST && control <= CONTROL_LAST ? NULL
+		                                                          : "after ^ comes a letter, or one of [ \\ ] ^ _";
 	}
 	if (!isprint((unsigned char)text[0]) || !isprint((unsigned char)text[1]) || text[0] == text[1])
 		return "the two characters of an escape must be printable and differ";

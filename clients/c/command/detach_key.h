@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 struct detach_key {
-	uint8_t first, second;  /* second 0: a single control character; first 0: no key */
-	bool at_line_start;     /* what was typed last ended a line */
-	bool has_first;         /* the escape's first character is held back */
+	uint8_t first, second; /* second 0: a single control character; first 0: no key */
+	bool at_line_start;    /* what was typed last ended a line */
+	bool has_first;        /* the escape's first character is held back */
 };
 
 /* NULL, or what is allowed. */

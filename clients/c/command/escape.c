@@ -49,8 +49,8 @@ size_t escape_decode(const uint8_t *bytes, size_t length, uint32_t *character)
 static const struct range {
 	uint32_t first, last;
 } UNSAFE[] = {
-	{0x00, 0x1f}, {DELETE, C1_LAST}, {0x061c, 0x061c}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
+	{0x00, 0x1f},     {DELETE, C1_LAST}, {0x061c, 0x061c}, {0x200b, 0x200f},   {0x2028, 0x202e},
+	{0x2060, 0x206f}, {0xfeff, 0xfeff},  {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
 };
 
 static bool is_unsafe(uint32_t character)
@@ -132,7 +132,8 @@ void escape_base64(FILE *out, const void *bytes, size_t length)
 
 	for (size_t i = 0; i < length; i += 3) {
 		size_t left = length - i;
-		uint32_t group = (uint32_t)at[i] << 16 | (uint32_t)(left > 1 ? at[i + 1] : 0) << 8 | (left > 2 ? at[i + 2] : 0U);
+		uint32_t group = (uint32_t)at[i] << 16 | (uint32_t)(left > 1 ? at[i + 1] : 0) << 8 |
+		                 (left > 2 ? at[i + 2] : 0U);
 		fputc(DIGITS[group >> 18], out);
 		fputc(DIGITS[group >> 12 & 63], out);
 		fputc(left > 1 ? DIGITS[group >> 6 & 63] : '=', out);

@@ -14,8 +14,8 @@
 
 enum {
 	PIPE_WINDOW = 1024 * 1024,
-	TERMINAL_WINDOW = 64 * 1024,  /* small: what is on its way when ^C is typed */
-	DISCONNECT_SLACK_MS = 30000,  /* the server waits longer than this client tries */
+	TERMINAL_WINDOW = 64 * 1024, /* small: what is on its way when ^C is typed */
+	DISCONNECT_SLACK_MS = 30000, /* the server waits longer than this client tries */
 	LONGEST_MS = 24 * 3600 * 1000,
 	INTERRUPTS_TO_KILL = 2,
 	INTERRUPTS_TO_LEAVE = 3,
@@ -58,7 +58,8 @@ static void on_started(struct sandbar_channel *channel, const struct sandbar_sta
 		execution->started = started->process;
 }
 
-static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending, void *user)
+static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending,
+                      void *user)
 {
 	struct execution *execution = user;
 
@@ -202,8 +203,8 @@ static void pass_signal(struct execution *execution, int number)
 	else if (execution->interrupts >= INTERRUPTS_TO_KILL)
 		kill_now(execution, NULL);
 	else
-		sandbar_process_signal(execution->context.sandbar, execution->session, execution->process,
-		                       signals_name(number), true, NULL, NULL, NULL);
+		sandbar_process_signal(execution->context.sandbar, execution->session, execution->process, signals_name(number),
+		                       true, NULL, NULL, NULL);
 }
 
 /* LESS: rows that are kept back, for a moment. */
@@ -291,7 +292,8 @@ static uint64_t give_up_ms(const struct options *options)
 static struct sandbar_process process_of(const struct execution *execution)
 {
 	const struct options *options = execution->options;
-	bool kills = options->on_disconnect ? strcmp(options->on_disconnect, "kill") == 0 : execution->is_own && !options->keep;
+	bool kills = options->on_disconnect ? strcmp(options->on_disconnect, "kill") == 0
+	                                    : execution->is_own && !options->keep;
 	struct sandbar_process process = {
 		.argv = options->program,
 		.env = (const char *const *)options->env.items,
@@ -550,7 +552,9 @@ int execution_run(struct options *options)
 	if (status >= 0)
 		return finish(&execution, status);
 	struct sandbar_session session = {
-		.name = options->name ? options->name : "run", .limits = options->limits, .ttl_ms = options->ttl_ms,
+		.name = options->name ? options->name : "run",
+		.limits = options->limits,
+		.ttl_ms = options->ttl_ms,
 	};
 	pass_term(options);
 	if (sandbar_session_create(execution.context.sandbar, &session, execution.session, &error) < 0)

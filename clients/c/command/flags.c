@@ -15,11 +15,11 @@ typedef const char *(*flag_reader)(const char *text, void *field);
 
 struct flag {
 	const char *name;
-	char letter;                  /* short form, or 0 */
-	const char *value;            /* how its value is called in help; NULL: a switch */
-	flag_reader read;             /* NULL, or what is allowed */
+	char letter;       /* short form, or 0 */
+	const char *value; /* how its value is called in help; NULL: a switch */
+	flag_reader read;  /* NULL, or what is allowed */
 	size_t field;
-	size_t given;                 /* a bool that becomes true, or 0 */
+	size_t given; /* a bool that becomes true, or 0 */
 	const char *commands;
 	const char *help;
 };
@@ -130,6 +130,7 @@ static const char *read_stream(const char *text, void *field)
 
 #define FIELD(name) offsetof(struct options, name)
 
+/* clang-format off */
 static const struct flag FLAGS[] = {
 	{"url", 0, "URL", read_text, FIELD(url), 0, ALL, "the server: ws://HOST:PORT or wss://HOST:PORT (SANDBAR_URL, else STATE/address)"},
 	{"state", 0, "DIR", read_text, FIELD(state), 0, ALL, "the server's state directory (SANDBAR_STATE, else as sandbard)"},
@@ -170,6 +171,7 @@ static const struct flag FLAGS[] = {
 	{"signal", 's', "NAME", read_text, FIELD(signal), 0, "kill", "send this signal, and do not wait for an end"},
 	{"tree", 0, NULL, read_switch, FIELD(tree), 0, "kill", "with --signal: to every process of the tree"},
 };
+/* clang-format on */
 
 enum { FLAG_COUNT = sizeof(FLAGS) / sizeof(FLAGS[0]) };
 
@@ -181,7 +183,7 @@ struct unit {
 };
 
 static const struct unit BYTE_UNITS[] = {
-	{"", 1}, {"K", 1024.0}, {"M", 1048576.0}, {"G", 1073741824.0}, {"T", 1099511627776.0},
+	{"", 1},         {"K", 1024.0},      {"M", 1048576.0},      {"G", 1073741824.0}, {"T", 1099511627776.0},
 	{"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {NULL, 0},
 };
 
@@ -206,7 +208,8 @@ static bool read_with_unit(const char *text, const struct unit *units, uint64_t 
 
 const char *options_read_bytes(const char *text, uint64_t *bytes)
 {
-	return read_with_unit(text, BYTE_UNITS, bytes) ? NULL : "it must be a number of bytes, such as 4096, 64K, 512M or 2G";
+	return read_with_unit(text, BYTE_UNITS, bytes) ? NULL
+	                                               : "it must be a number of bytes, such as 4096, 64K, 512M or 2G";
 }
 
 const char *options_read_duration(const char *text, uint64_t *milliseconds)
@@ -400,15 +403,15 @@ void options_help_command(FILE *out, const struct command *command)
 
 void options_help(FILE *out)
 {
-	fprintf(out, "usage: sandbar [FLAG…] COMMAND …\n\nRun commands in sandboxes, and share their terminals.\n\nCommands:\n");
+	fprintf(out,
+	        "usage: sandbar [FLAG…] COMMAND …\n\nRun commands in sandboxes, and share their terminals.\n\nCommands:\n");
 	for (const struct command *command = COMMANDS; command->name; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->summary);
 	fprintf(out, "\nFlags:\n");
 	help_flags(out, NULL, true);
-	fprintf(out,
-	        "\nExit codes:\n"
-	        "  0    done                        3    no server, or it does not accept the token\n"
-	        "  1    refused, or failed          4    no such session or process\n"
-	        "  2    a wrong command line        125  run, exec: Sandbar failed, not the command\n"
-	        "`run` and `exec` leave with the command's own exit code; 128+n when signal n ended it.\n");
+	fprintf(out, "\nExit codes:\n"
+	             "  0    done                        3    no server, or it does not accept the token\n"
+	             "  1    refused, or failed          4    no such session or process\n"
+	             "  2    a wrong command line        125  run, exec: Sandbar failed, not the command\n"
+	             "`run` and `exec` leave with the command's own exit code; 128+n when signal n ended it.\n");
 }

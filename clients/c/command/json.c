@@ -62,16 +62,40 @@ void json_value(FILE *out, struct reader *reader)
 	double real = 0;
 
 	switch (type) {
-	case VALUE_NIL: reader_nil(reader); fputs("null", out); break;
-	case VALUE_BOOL: reader_bool(reader, &truth); fputs(truth ? "true" : "false", out); break;
+	case VALUE_NIL:
+		reader_nil(reader);
+		fputs("null", out);
+		break;
+	case VALUE_BOOL:
+		reader_bool(reader, &truth);
+		fputs(truth ? "true" : "false", out);
+		break;
 	case VALUE_UINT:
-	case VALUE_NEGATIVE: number_value(out, reader); break;
-	case VALUE_FLOAT: reader_float(reader, &real); fprintf(out, "%.17g", real); break;
-	case VALUE_STR: reader_str(reader, &view); escape_json(out, view.data, view.length); break;
-	case VALUE_BIN: reader_bin(reader, &view); bytes_value(out, view); break;
-	case VALUE_ARRAY: array_value(out, reader); break;
-	case VALUE_MAP: fputc('{', out); members(out, reader, true); fputc('}', out); break;
-	case VALUE_END: break;
+	case VALUE_NEGATIVE:
+		number_value(out, reader);
+		break;
+	case VALUE_FLOAT:
+		reader_float(reader, &real);
+		fprintf(out, "%.17g", real);
+		break;
+	case VALUE_STR:
+		reader_str(reader, &view);
+		escape_json(out, view.data, view.length);
+		break;
+	case VALUE_BIN:
+		reader_bin(reader, &view);
+		bytes_value(out, view);
+		break;
+	case VALUE_ARRAY:
+		array_value(out, reader);
+		break;
+	case VALUE_MAP:
+		fputc('{', out);
+		members(out, reader, true);
+		fputc('}', out);
+		break;
+	case VALUE_END:
+		break;
 	}
 }
 

@@ -15,12 +15,12 @@ struct logs {
 	struct context context;
 	const struct options *options;
 	char session[SANDBAR_SESSION_BYTES];
-	uint32_t process;             /* 0: all */
+	uint32_t process; /* 0: all */
 	struct sandbar_channel *channel;
 	struct outlet outlet;
-	const void *frame;            /* of the output that is told next */
+	const void *frame; /* of the output that is told next */
 	size_t frame_length;
-	bool is_done;                 /* all that was asked for has come */
+	bool is_done; /* all that was asked for has come */
 	int write_errno;
 	struct sandbar_error closed;
 };
@@ -72,7 +72,8 @@ static void on_gap(struct sandbar_channel *channel, uint64_t from, uint64_t to, 
 }
 
 /* With --process, following ends with the process. */
-static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending, void *user)
+static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending,
+                      void *user)
 {
 	struct logs *logs = user;
 	bool is_open = false;

@@ -11,9 +11,9 @@
 /* The exit codes of `sandbar` itself. */
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_FAILED = 1,      /* the server refused, or something is not as it should be */
+	EXIT_FAILED = 1, /* the server refused, or something is not as it should be */
 	EXIT_USAGE = 2,
-	EXIT_NO_SERVER = 3,   /* it cannot be reached, or does not accept the token */
+	EXIT_NO_SERVER = 3, /* it cannot be reached, or does not accept the token */
 	EXIT_NOT_FOUND = 4,
 	EXIT_OWN_FAILURE = 125, /* run, exec: Sandbar failed, not the command */
 };
@@ -41,19 +41,19 @@ struct options {
 	uint64_t process;
 
 	const struct command *command;
-	const char **arguments;         /* positional */
+	const char **arguments; /* positional */
 	size_t argument_count;
-	const char *const *program;     /* after `--`: what to run; ended by NULL */
+	const char *const *program; /* after `--`: what to run; ended by NULL */
 };
 
 /* One row for each command. */
 struct command {
 	const char *name;
-	const char *usage;              /* the arguments, for help */
+	const char *usage; /* the arguments, for help */
 	const char *summary;
-	const char *details;            /* may be NULL */
-	size_t least, most;             /* positional arguments */
-	bool takes_program;             /* after those: CMD ARG… */
+	const char *details;                 /* may be NULL */
+	size_t least, most;                  /* positional arguments */
+	bool takes_program;                  /* after those: CMD ARG… */
 	int (*run)(struct options *options); /* the exit code */
 };
 
@@ -63,7 +63,7 @@ extern const struct command COMMANDS[]; /* ended by a row without a name */
 int options_parse(struct options *options, int argc, char **argv);
 void options_finish(struct options *options);
 
-void options_help(FILE *out);                                /* of everything */
+void options_help(FILE *out); /* of everything */
 void options_help_command(FILE *out, const struct command *command);
 
 /* "512M" (K, M, G, T by 1024) and "1.5s" (ms, s, m, h; a plain number is seconds); NULL, or what is allowed. */

@@ -9,10 +9,10 @@
 
 struct outlet {
 	struct sink out, err;
-	bool is_one;             /* both are the same file: all goes through `out`, in order */
-	bool has_screen;         /* output to stdout passes `screen` */
+	bool is_one;     /* both are the same file: all goes through `out`, in order */
+	bool has_screen; /* output to stdout passes `screen` */
 	struct screen screen;
-	struct sandbar_channel *channel; /* is told what is held; may be NULL */
+	struct sandbar_channel *channel;        /* is told what is held; may be NULL */
 	void (*failed)(int errnum, void *user); /* a write failed: told once */
 	void *user;
 	bool has_failed;
@@ -23,7 +23,7 @@ void outlet_finish(struct outlet *outlet);
 
 void outlet_output(struct outlet *outlet, const struct sandbar_output *output);
 void outlet_event(struct outlet *outlet, unsigned kind, const void *frame, size_t length); /* as JSON */
-void outlet_text(struct outlet *outlet, const char *text, size_t length); /* of ours, to stdout */
+void outlet_text(struct outlet *outlet, const char *text, size_t length);                  /* of ours, to stdout */
 bool outlet_is_drained(const struct outlet *outlet);
 
 #endif

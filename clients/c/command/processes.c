@@ -18,7 +18,8 @@ static void add_kind(struct columns *columns, const struct reader *process)
 	if (query_is_nil(process, "terminal"))
 		columns_format(columns, "pipes");
 	else
-		columns_format(columns, "%" PRIu64 "x%" PRIu64, query_number(&terminal, "cols"), query_number(&terminal, "rows"));
+		columns_format(columns, "%" PRIu64 "x%" PRIu64, query_number(&terminal, "cols"),
+		               query_number(&terminal, "rows"));
 }
 
 static void add_state(struct columns *columns, const struct reader *process)

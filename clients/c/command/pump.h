@@ -11,8 +11,8 @@
 struct pump {
 	struct sandbar_channel *channel; /* NULL: not started, or over */
 	uint32_t process;
-	bool is_over;                /* stdin has ended, or nobody wants it */
-	bool passes_eof;             /* the end of stdin is passed on */
+	bool is_over;    /* stdin has ended, or nobody wants it */
+	bool passes_eof; /* the end of stdin is passed on */
 	bool has_detach_key;
 	struct detach_key detach_key;
 	void (*on_detach)(void *user);

@@ -25,9 +25,9 @@ void query_finish(struct query *query);
 
 /* Before the value of KEY in the map before which MAP stands; an empty reader if there is none. */
 struct reader query_field(const struct reader *map, const char *key);
-struct view query_text(const struct reader *map, const char *key);    /* "" if it is no text */
-uint64_t query_number(const struct reader *map, const char *key);     /* 0 if it is none */
-bool query_is_nil(const struct reader *map, const char *key);         /* also when it is not there */
+struct view query_text(const struct reader *map, const char *key); /* "" if it is no text */
+uint64_t query_number(const struct reader *map, const char *key);  /* 0 if it is none */
+bool query_is_nil(const struct reader *map, const char *key);      /* also when it is not there */
 bool query_truth(const struct reader *map, const char *key);
 /* ROWS stands before an array at first; each call puts ROW before its next element. False at its end. */
 bool query_next(struct reader *rows, struct reader *row);

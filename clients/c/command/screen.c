@@ -11,9 +11,10 @@ static const struct mode {
 	unsigned number;
 	bool standard;
 } MODES[] = {
-	{1, false}, {5, false}, {6, false}, {7, true}, {9, false}, {25, true}, {47, false}, {66, false}, {69, false},
-	{1000, false}, {1001, false}, {1002, false}, {1003, false}, {1004, false}, {1005, false}, {1006, false},
-	{1015, false}, {1016, false}, {2004, false}, {2026, false}, {1047, false}, {1049, false},
+	{1, false},    {5, false},    {6, false},    {7, true},     {9, false},    {25, true},
+	{47, false},   {66, false},   {69, false},   {1000, false}, {1001, false}, {1002, false},
+	{1003, false}, {1004, false}, {1005, false}, {1006, false}, {1015, false}, {1016, false},
+	{2004, false}, {2026, false}, {1047, false}, {1049, false},
 };
 
 enum { MODE_ROWS = sizeof(MODES) / sizeof(MODES[0]) };
@@ -24,8 +25,8 @@ static const struct query {
 	char mark;
 	char final;
 } QUERIES[] = {
-	{0, 'n'}, {'?', 'n'}, {0, 'c'}, {'>', 'c'}, {'=', 'c'}, {0, 'x'}, {'>', 'q'}, {'?', 'u'}, {'$', 'p'}, {'*', 'y'},
-	{'?', 'S'}, {'&', 'u'}, {'$', 'w'}, {'\'', '|'},
+	{0, 'n'},   {'?', 'n'}, {0, 'c'},   {'>', 'c'}, {'=', 'c'}, {0, 'x'},   {'>', 'q'},
+	{'?', 'u'}, {'$', 'p'}, {'*', 'y'}, {'?', 'S'}, {'&', 'u'}, {'$', 'w'}, {'\'', '|'},
 };
 
 /* Parameters of `CSI Ps t` that ask (xterm's window reports). */
@@ -150,11 +151,16 @@ static enum screen_state next_state(enum screen_state state, uint8_t byte)
 	if (byte == CANCEL || byte == SUBSTITUTE)
 		return SCREEN_GROUND;
 	switch (state) {
-	case SCREEN_ESCAPE: return after_escape(byte);
-	case SCREEN_CONTROL: return byte >= 0x40 && byte <= 0x7e ? SCREEN_GROUND : SCREEN_CONTROL;
-	case SCREEN_STRING: return byte == BELL ? SCREEN_GROUND : byte == ESCAPE ? SCREEN_STRING_ESCAPE : SCREEN_STRING;
-	case SCREEN_STRING_ESCAPE: return byte == '\\' ? SCREEN_GROUND : SCREEN_STRING;
-	default: return SCREEN_GROUND;
+	case SCREEN_ESCAPE:
+		return after_escape(byte);
+	case SCREEN_CONTROL:
+		return byte >= 0x40 && byte <= 0x7e ? SCREEN_GROUND : SCREEN_CONTROL;
+	case SCREEN_STRING:
+		return byte == BELL ? SCREEN_GROUND : byte == ESCAPE ? SCREEN_STRING_ESCAPE : SCREEN_STRING;
+	case SCREEN_STRING_ESCAPE:
+		return byte == '\\' ? SCREEN_GROUND : SCREEN_STRING;
+	default:
+		return SCREEN_GROUND;
 	}
 }
 
@@ -215,10 +221,7 @@ size_t screen_feed(struct screen *screen, const uint8_t *bytes, size_t length, u
 
 static size_t put_text(char *out, const char *text)
 {
-	size_t length = strlen(text);
-
-	memcpy(out, text, length);
-	return length;
+	return (size_t)(stpcpy(out, text) - out);
 }
 
 /* "\033[?NUMBERh", without stdio, which a signal handler may not use. */

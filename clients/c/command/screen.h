@@ -17,12 +17,12 @@ enum { SCREEN_HELD = 512, SCREEN_MODES = 24, SCREEN_RESTORE_BYTES = 512 };
 enum screen_state { SCREEN_GROUND, SCREEN_ESCAPE, SCREEN_CONTROL, SCREEN_STRING, SCREEN_STRING_ESCAPE, SCREEN_STATES };
 
 struct screen {
-	bool filters;                /* queries are taken out; may be changed at any time */
+	bool filters; /* queries are taken out; may be changed at any time */
 	enum screen_state state;
-	uint8_t held[SCREEN_HELD];   /* the sequence so far */
+	uint8_t held[SCREEN_HELD]; /* the sequence so far */
 	size_t length;
-	size_t passed;               /* of those, already passed on */
-	bool differs[SCREEN_MODES];  /* rows of the table of modes that are not as a shell expects them */
+	size_t passed;              /* of those, already passed on */
+	bool differs[SCREEN_MODES]; /* rows of the table of modes that are not as a shell expects them */
 	bool has_keypad, has_colour;
 };
 

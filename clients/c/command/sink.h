@@ -12,12 +12,12 @@
 
 struct sink {
 	struct sandbar *sandbar;
-	int fd;                 /* as given */
-	int own;                /* a description of ours, or -1 */
-	size_t most;            /* bytes of one write that cannot block */
+	int fd;      /* as given */
+	int own;     /* a description of ours, or -1 */
+	size_t most; /* bytes of one write that cannot block */
 	bool is_socket, must_poll;
-	int failure;            /* errno of a write that failed; what comes later is dropped */
-	uint8_t *bytes;         /* kept: from `start`, `length` bytes */
+	int failure;    /* errno of a write that failed; what comes later is dropped */
+	uint8_t *bytes; /* kept: from `start`, `length` bytes */
 	size_t start, length, capacity;
 	void (*changed)(struct sink *sink, void *user); /* some was written, or it failed; may be NULL */
 	void *user;

@@ -12,8 +12,8 @@
 enum { STANDARD_COLS = 80, STANDARD_ROWS = 24 };
 
 /* Ends of the process that no signalfd turns into an event: the terminal must be restored by the handler itself. */
-static const int DEADLY[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGALRM, SIGUSR1, SIGUSR2,
-                             SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSTKFLT};
+static const int DEADLY[] = {SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,  SIGABRT, SIGSYS, SIGTRAP, SIGALRM,  SIGUSR1,
+                             SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,  SIGPWR,  SIGSTKFLT};
 
 static struct {
 	int fd;

@@ -50,14 +50,32 @@ static void print_inline(FILE *out, struct reader *reader)
 	bool truth = false;
 
 	switch (type) {
-	case VALUE_BOOL: reader_bool(reader, &truth); fputs(truth ? "yes" : "no", out); break;
+	case VALUE_BOOL:
+		reader_bool(reader, &truth);
+		fputs(truth ? "yes" : "no", out);
+		break;
 	case VALUE_UINT:
-	case VALUE_NEGATIVE: print_number(out, reader); break;
-	case VALUE_STR: reader_str(reader, &view); escape_print(out, view.data, view.length); break;
-	case VALUE_BIN: reader_bin(reader, &view); escape_print(out, view.data, view.length); break;
-	case VALUE_ARRAY: print_inline_array(out, reader); break;
-	case VALUE_MAP: print_inline_map(out, reader); break;
-	default: fputc('-', out); reader_skip(reader); break;
+	case VALUE_NEGATIVE:
+		print_number(out, reader);
+		break;
+	case VALUE_STR:
+		reader_str(reader, &view);
+		escape_print(out, view.data, view.length);
+		break;
+	case VALUE_BIN:
+		reader_bin(reader, &view);
+		escape_print(out, view.data, view.length);
+		break;
+	case VALUE_ARRAY:
+		print_inline_array(out, reader);
+		break;
+	case VALUE_MAP:
+		print_inline_map(out, reader);
+		break;
+	default:
+		fputc('-', out);
+		reader_skip(reader);
+		break;
 	}
 }
 

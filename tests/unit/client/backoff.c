@@ -8,7 +8,8 @@ Test(backoff, doubles_up_to_its_most_with_jitter)
 	static const struct {
 		uint32_t attempt, random, delay;
 	} cases[] = {
-		{0, 0, 50}, {0, 50, 100}, {0, 51, 50}, {1, 0, 100}, {3, 400, 800}, {6, 0, 2500}, {6, 2500, 5000}, {20, 2500, 5000},
+		{0, 0, 50},    {0, 50, 100}, {0, 51, 50},     {1, 0, 100},
+		{3, 400, 800}, {6, 0, 2500}, {6, 2500, 5000}, {20, 2500, 5000},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

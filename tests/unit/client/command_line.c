@@ -25,10 +25,8 @@ Test(command_line, gives_the_rest_to_the_command)
 	static const struct {
 		const char *line, *program[4];
 	} cases[] = {
-		{"sandbar run -- ls -l", {"ls", "-l"}},
-		{"sandbar run ls -t", {"ls", "-t"}},
-		{"sandbar run -t --env A=1 -- -x", {"-x"}},
-		{"sandbar exec s -- a -- b", {"a", "--", "b"}},
+		{"sandbar run -- ls -l", {"ls", "-l"}},     {"sandbar run ls -t", {"ls", "-t"}},
+		{"sandbar run -t --env A=1 -- -x", {"-x"}}, {"sandbar exec s -- a -- b", {"a", "--", "b"}},
 		{"sandbar --json exec s a", {"a"}},
 	};
 
@@ -45,7 +43,8 @@ Test(command_line, reads_values_with_units)
 {
 	struct options options;
 
-	cr_assert_eq(parse(&options, "sandbar run --wall 1.5s --idle=2m --cpu 500ms --memory 512M --output 0 --file-size 0 x"), -1);
+	cr_assert_eq(
+		parse(&options, "sandbar run --wall 1.5s --idle=2m --cpu 500ms --memory 512M --output 0 --file-size 0 x"), -1);
 	cr_expect_eq(options.wall_ms, 1500);
 	cr_expect_eq(options.idle_ms, 120000);
 	cr_expect_eq(options.cpu_ms, 500);
@@ -58,10 +57,24 @@ Test(command_line, reads_values_with_units)
 Test(command_line, names_what_is_wrong, .init = cr_redirect_stderr)
 {
 	static const char *const cases[] = {
-		"sandbar", "sandbar nonsense", "sandbar run", "sandbar run --", "sandbar exec s", "sandbar ls extra",
-		"sandbar ls --follow", "sandbar run --wall", "sandbar run --wall soon x", "sandbar run --json=yes x",
-		"sandbar logs --stream both s", "sandbar run --memory -1 x", "sandbar kill s", "sandbar -z", "sandbar run --env =x y",
-		"sandbar run --wall 0x10 x", "sandbar run --wall 1e300h x", "sandbar logs --process 99999999999999999999 s",
+		"sandbar",
+		"sandbar nonsense",
+		"sandbar run",
+		"sandbar run --",
+		"sandbar exec s",
+		"sandbar ls extra",
+		"sandbar ls --follow",
+		"sandbar run --wall",
+		"sandbar run --wall soon x",
+		"sandbar run --json=yes x",
+		"sandbar logs --stream both s",
+		"sandbar run --memory -1 x",
+		"sandbar kill s",
+		"sandbar -z",
+		"sandbar run --env =x y",
+		"sandbar run --wall 0x10 x",
+		"sandbar run --wall 1e300h x",
+		"sandbar logs --process 99999999999999999999 s",
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

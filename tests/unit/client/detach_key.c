@@ -28,17 +28,10 @@ Test(detach_key, is_found_in_what_is_typed)
 		const char *key, *typed, *passed;
 		bool detaches;
 	} cases[] = {
-		{"^]", "ls\r", "ls\r", false},
-		{"^]", "ls\x1dmore", "ls", true},
-		{"^a", "\x01", "", true},
-		{"~.", "~.", "", true},
-		{"~.", "ls\r~.", "ls\r", true},
-		{"~.", "ls\r|~|.", "ls\r", true},
-		{"~.", "ls ~.", "ls ~.", false},
-		{"~.", "~~.", "~.", false},
-		{"~.", "\r~x", "\r~x", false},
-		{"~.", "\r~\r~.", "\r~\r", true},
-		{"none", "\x1d~.", "\x1d~.", false},
+		{"^]", "ls\r", "ls\r", false},    {"^]", "ls\x1dmore", "ls", true},    {"^a", "\x01", "", true},
+		{"~.", "~.", "", true},           {"~.", "ls\r~.", "ls\r", true},      {"~.", "ls\r|~|.", "ls\r", true},
+		{"~.", "ls ~.", "ls ~.", false},  {"~.", "~~.", "~.", false},          {"~.", "\r~x", "\r~x", false},
+		{"~.", "\r~\r~.", "\r~\r", true}, {"none", "\x1d~.", "\x1d~.", false},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

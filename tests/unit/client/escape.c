@@ -27,16 +27,23 @@ Test(escape, leaves_nothing_that_steers_a_terminal)
 		const char *text, *safe;
 	} cases[] = {
 		{"plain", "plain"},
-		{"gr\xc3\xbc\xc3\x9f dich \xe4\xb8\xad \xf0\x9f\x98\x80", "gr\xc3\xbc\xc3\x9f dich \xe4\xb8\xad \xf0\x9f\x98\x80"},
+		{"gr\xc3\xbc\xc3\x9f dich \xe4\xb8\xad \xf0\x9f\x98\x80",
+	     "gr\xc3\xbc\xc3\x9f dich \xe4\xb8\xad \xf0\x9f\x98\x80"},
 		{"a\nb\tc\r", "a\\nb\\tc\\r"},
 		{"\033[2J\033]0;x\007", "\\e[2J\\e]0;x\\x07"},
 		{"\x7f", "\\x7f"},
-		{"\xc2\x9b" "31m", "\\u{9b}31m"},
-		{"\x9b" "31m", "\\x9b31m"},
+		{"\xc2\x9b"
+	     "31m",
+	     "\\u{9b}31m"},
+		{"\x9b"
+	     "31m",
+	     "\\x9b31m"},
 		{"\xff\xfe", "\\xff\\xfe"},
 		{"\xc0\x80", "\\xc0\\x80"},
 		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
-		{"\xe2\x80\xae" "gpj.exe", "\\u{202e}gpj.exe"},
+		{"\xe2\x80\xae"
+	     "gpj.exe",
+	     "\\u{202e}gpj.exe"},
 		{"\xe2\x94", "\\xe2\\x94"},
 		{"back\\slash", "back\\slash"},
 	};
@@ -88,8 +95,14 @@ Test(escape, writes_json_text)
 Test(escape, writes_base64)
 {
 	static const char *const cases[][2] = {
-		{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="},
-		{"foobar", "Zm9vYmFy"}, {"\xff\xfe\xfd", "//79"},
+		{"", ""},
+		{"f", "Zg=="},
+		{"fo", "Zm8="},
+		{"foo", "Zm9v"},
+		{"foob", "Zm9vYg=="},
+		{"fooba", "Zm9vYmE="},
+		{"foobar", "Zm9vYmFy"},
+		{"\xff\xfe\xfd", "//79"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

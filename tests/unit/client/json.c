@@ -38,14 +38,18 @@ Test(json, shows_output_as_text_or_base64)
 	begin_output(&frame);
 	writer_bin(&frame, "hi\n", 3);
 	char *text = event_text(FRAME_OUTPUT, &frame);
-	cr_expect_str_eq(text, "{\"event\": \"output\", \"seq\": 9, \"t\": 1234, \"process\": 2, \"stream\": \"stderr\", "
-	                       "\"offset\": 17, \"text\": \"hi\\n\"}\n", "%s", text);
+	cr_expect_str_eq(text,
+	                 "{\"event\": \"output\", \"seq\": 9, \"t\": 1234, \"process\": 2, \"stream\": \"stderr\", "
+	                 "\"offset\": 17, \"text\": \"hi\\n\"}\n",
+	                 "%s", text);
 	free(text);
 	begin_output(&frame);
 	writer_bin(&frame, "\xff\xfe\xfd", 3);
 	text = event_text(FRAME_OUTPUT, &frame);
-	cr_expect_str_eq(text, "{\"event\": \"output\", \"seq\": 9, \"t\": 1234, \"process\": 2, \"stream\": \"stderr\", "
-	                       "\"offset\": 17, \"base64\": \"//79\"}\n", "%s", text);
+	cr_expect_str_eq(text,
+	                 "{\"event\": \"output\", \"seq\": 9, \"t\": 1234, \"process\": 2, \"stream\": \"stderr\", "
+	                 "\"offset\": 17, \"base64\": \"//79\"}\n",
+	                 "%s", text);
 	free(text);
 	writer_finish(&frame);
 }
@@ -69,8 +73,11 @@ Test(json, joins_the_map_of_an_event)
 	writer_str(&frame, "argv");
 	writer_bin(&frame, "\xff", 1);
 	char *text = event_text(FRAME_EXITED, &frame);
-	cr_expect_str_eq(text, "{\"event\": \"exited\", \"seq\": 3, \"t\": 5, \"process\": 1, \"exit_code\": 3, \"signal\": null, "
-	                       "\"streams_open\": [\"stdout\"], \"argv\": {\"base64\": \"/w==\"}}\n", "%s", text);
+	cr_expect_str_eq(
+		text,
+		"{\"event\": \"exited\", \"seq\": 3, \"t\": 5, \"process\": 1, \"exit_code\": 3, \"signal\": null, "
+		"\"streams_open\": [\"stdout\"], \"argv\": {\"base64\": \"/w==\"}}\n",
+		"%s", text);
 	free(text);
 	writer_finish(&frame);
 }

@@ -31,8 +31,17 @@ Test(url, is_read_as_users_write_it)
 Test(url, is_refused_by_name)
 {
 	static const char *const cases[] = {
-		"", "ws://", "ws://:80", "ws://host:", "ws://host:0", "ws://host:65536", "ws://host:8x", "ws://[::1", "ws://a b:1",
-		"ws://host:80:80", "ws://host\r\nX: y",
+		"",
+		"ws://",
+		"ws://:80",
+		"ws://host:",
+		"ws://host:0",
+		"ws://host:65536",
+		"ws://host:8x",
+		"ws://[::1",
+		"ws://a b:1",
+		"ws://host:80:80",
+		"ws://host\r\nX: y",
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
