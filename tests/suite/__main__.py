@@ -25,7 +25,9 @@ def main():
         if kind not in PARTS:
             parser.error(f"no part {kind}; there are {', '.join(PARTS)}")
         report.say(part)
+        before = report.tally()
         PARTS[kind](report, only, options)
+        report.say(f"{part}: {report.told(report.tally() - before)}")
     return report.finish()
 
 

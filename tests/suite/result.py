@@ -1,5 +1,6 @@
 """What came of one check or test, and the report of all of them."""
 
+import collections
 import dataclasses
 import sys
 
@@ -35,8 +36,11 @@ class Report:
     def failed(self, name, detail):
         self.add(Result(name, FAILED, detail))
 
-    def count(self, outcome):
-        return sum(result.outcome == outcome for result in self.results)
+    def tally(self):
+        return collections.Counter(result.outcome for result in self.results)
+
+    def told(self, tally):
+        return ", ".join(f"{tally[outcome]} {outcome}" for outcome in (PASSED, FAILED, SKIPPED))
 
     def finish(self):
         """Print the closing line; returns the exit code. A run in which nothing was tested is not a success."""
@@ -45,7 +49,7 @@ class Report:
             print("failed:", *failures, sep="\n  ")
         if not self.results:
             print("no test has this name", file=sys.stderr)
-        print(f"{self.count(PASSED)} passed, {self.count(FAILED)} failed, {self.count(SKIPPED)} skipped", flush=True)
+        print(self.told(self.tally()), flush=True)
         return 1 if failures or not self.results else 0
 
 
