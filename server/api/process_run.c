@@ -114,6 +114,7 @@ void handle_process_run(struct call *call, const void *arguments)
 	if (!session)
 		return;
 	struct process_options options = start_options(call, args);
+	options.is_run = true;
 	options.wants_stdin = args->input.data != NULL;
 	options.input = (const uint8_t *)args->input.data;
 	options.input_length = args->input.length;

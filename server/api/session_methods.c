@@ -395,9 +395,9 @@ static bool options_of(struct call *call, const struct attach_args *args, struct
 	return true;
 }
 
-static void write_stdin_offsets(struct writer *writer, const struct session *session, const struct channel *channel)
+static void write_stdin_offsets(struct writer *writer, struct session *session, const struct channel *channel)
 {
-	const struct process *process;
+	struct process *process;
 	uint32_t count = 0;
 	TAILQ_FOREACH(process, &session->processes, link)
 		count += input_accepted(&process->input, channel->client) > 0;

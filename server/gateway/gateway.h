@@ -30,7 +30,7 @@ struct gateway {
 	struct listener listeners[GATEWAY_LISTENERS];
 	int spare_fd;          /* given up for a moment when no descriptor is left, to refuse a connection */
 	LIST_HEAD(, connection) connections;
-	ev_signal terminate;
+	ev_signal terminate, replace;
 	ev_timer leave;        /* the last moment of a stop */
 	int exit_code;
 };

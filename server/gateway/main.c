@@ -6,6 +6,7 @@
 #include "http.h"
 #include "server/base/log.h"
 #include "server/guard/key.h"
+#include "server/session/restore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 #include <unistd.h>
 
 enum { ACCEPT_TURN = 64, UNSENT_LOW = 16 * 1024, HEADER_BYTES = 16 * 1024, PART_BYTES = 4096 };
-static const ev_tstamp leave_after_s = 1.0; /* connections get this long to take the last frames */
+static const ev_tstamp replace_after_s = 0.1; /* the same, when a successor waits */
+static const ev_tstamp leave_after_s = 1.0;   /* connections get this long to take the last frames */
 
 /* --- configuration -------------------------------------------------------------------------------------------- */
 
@@ -170,6 +172,29 @@ static void on_keeper_gone(void *owner)
 	ev_timer_start(gateway->loop, &gateway->leave);
 }
 
+/* A successor takes over. It goes by what stands in the files, as after a crash, so there is nothing to be tidied up
+ * here; clients only hear that they should come again. */
+static void on_left_to_successor(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)timer, (void)events;
+	_exit(EXIT_SUCCESS);
+}
+
+static void on_replace(struct ev_loop *loop, ev_signal *signal, int events)
+{
+	(void)events;
+	struct gateway *gateway = signal->data;
+	if (gateway->server.is_stopping)
+		return;
+	stop_accepting(gateway);
+	log_write(LOG_INFO, NULL, "leaving to a successor", NULL);
+	struct connection *connection;
+	LIST_FOREACH(connection, &gateway->connections, link)
+		connection_close(connection, CLOSE_GOING_AWAY, "the server is replaced");
+	ev_timer_init(&gateway->leave, on_left_to_successor, LIST_EMPTY(&gateway->connections) ? 0. : replace_after_s, 0.);
+	ev_timer_start(loop, &gateway->leave);
+}
+
 /* --- starting ------------------------------------------------------------------------------------------------- */
 
 static uint64_t monotonic_us(void)
@@ -193,6 +218,44 @@ static void init_server(struct gateway *gateway)
 	server->most_connections = config->max_connections;
 }
 
+static void watch_signals(struct gateway *gateway)
+{
+	ev_signal_init(&gateway->terminate, on_terminate, SIGTERM);
+	ev_signal_init(&gateway->replace, on_replace, SIGUSR2);
+	gateway->terminate.data = gateway->replace.data = gateway;
+	ev_signal_start(gateway->loop, &gateway->terminate);
+	ev_signal_start(gateway->loop, &gateway->replace);
+	ev_timer_init(&gateway->leave, on_leave, 0., 0.);
+}
+
+static void tell_given_up(const char *session, const char *why)
+{
+	log_write(LOG_ERROR, session, "a session could not be taken over", LOG_FIELDS(log_text("why", why)));
+}
+
+static void on_adopted(void *owner)
+{
+	struct gateway *gateway = owner;
+	listen_all(gateway);
+	namespaces_driver_ready(gateway->driver);
+}
+
+/* The first gateway of a keeper finds files that an earlier keeper left, whose sandboxes are gone; a later one finds
+ * those of sandboxes that live. */
+static void take_over(struct gateway *gateway)
+{
+	struct sessions *sessions = &gateway->server.sessions;
+	if (gateway->config.epoch <= 1) {
+		sessions_wipe(sessions);
+		on_adopted(gateway);
+		return;
+	}
+	sessions->on_adopted = on_adopted;
+	sessions->owner = gateway;
+	sessions_restore(sessions, tell_given_up);
+	gateway->driver->adopt(gateway->driver->context, &sessions_adoption, sessions);
+}
+
 static int start(struct gateway *gateway, struct error *err)
 {
 	if (read_config(&gateway->config, err) < 0)
@@ -208,12 +271,8 @@ static int start(struct gateway *gateway, struct error *err)
 	init_server(gateway);
 	if (open_doors(gateway, err) < 0)
 		return -1;
-	listen_all(gateway);
-	ev_signal_init(&gateway->terminate, on_terminate, SIGTERM);
-	gateway->terminate.data = gateway;
-	ev_signal_start(gateway->loop, &gateway->terminate);
-	ev_timer_init(&gateway->leave, on_leave, 0., 0.);
-	namespaces_driver_ready(gateway->driver);
+	watch_signals(gateway);
+	take_over(gateway);
 	return 0;
 }
 

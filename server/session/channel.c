@@ -12,16 +12,44 @@ static void copy_text(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from ? from : "");
 }
 
-static void participant_event(struct channel *channel, const char *change)
+bool channel_exists(const struct session *session, uint32_t participant)
 {
-	struct writer *event = session_event_begin(channel->session, FRAME_PARTICIPANT, 2);
-	writer_uint(event, channel->participant);
+	const struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+		if (channel->participant == participant)
+			return true;
+	return false;
+}
+
+void participant_event(struct session *session, const struct participant_record *who, const char *change)
+{
+	struct writer *event = session_event_begin(session, FRAME_PARTICIPANT, 2);
+	writer_uint(event, who->participant);
 	writer_map(event, 4);
 	writer_key_str(event, "change", change);
-	writer_key_str(event, "name", channel->name);
-	writer_key_str(event, "role", role_name(channel->role));
-	writer_key_str(event, "client", channel->client_name);
-	session_event_commit(channel->session);
+	writer_key_str(event, "name", who->name);
+	writer_key_str(event, "role", role_name((enum role)who->role));
+	writer_key_str(event, "client", who->client_name);
+	session_event_commit(session);
+}
+
+static struct participant_record participant_of(const struct channel *channel)
+{
+	struct participant_record who = {.participant = channel->participant, .role = channel->role};
+	copy_text(who.name, sizeof who.name, channel->name);
+	copy_text(who.client_name, sizeof who.client_name, channel->client_name);
+	return who;
+}
+
+/* Tell that it joined or left, and keep for a later gateway who is there. */
+static void tell_participant(struct channel *channel, bool joined)
+{
+	struct session *session = channel->session;
+	const struct participant_record who = participant_of(channel);
+	struct participant_record *row = records_participant(session->records, joined ? 0 : who.participant);
+	if (row)
+		*row = joined ? who : (struct participant_record){.participant = 0};
+	participant_event(session, &who, joined ? "joined" : "left");
 }
 
 static void place_cursor(struct channel *channel, const struct channel_options *options)
@@ -35,6 +63,7 @@ static void place_cursor(struct channel *channel, const struct channel_options *
 }
 
 static void recount_unsent(struct channel *channel);
+static void tell_unknown_input(struct channel *channel);
 
 struct channel *channel_attach(struct session *session, const struct channel_options *options)
 {
@@ -45,7 +74,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	channel->wake = options->wake;
 	channel->owner = options->owner;
 	channel->number = options->number;
-	channel->participant = ++session->next_participant;
+	channel->participant = *records_next_participant(session->records) = ++session->next_participant;
 	channel->mode = options->mode;
 	channel->role = options->role;
 	channel->has_credit = options->has_credit;
@@ -65,8 +94,9 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	place_cursor(channel, options);
 	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
-	participant_event(channel, "joined");
+	tell_participant(channel, true);
 	channel->live_after = journal_last_seq(session->journal);
+	tell_unknown_input(channel);
 	return channel;
 }
 
@@ -75,7 +105,7 @@ void channel_detach(struct channel *channel)
 	struct session *session = channel->session;
 	LIST_REMOVE(channel, link);
 	if (session->state != SESSION_ENDED)
-		participant_event(channel, "left");
+		tell_participant(channel, false);
 	writer_finish(&channel->own);
 	free(channel->processes);
 	free(channel->unsent);
@@ -410,18 +440,39 @@ void channel_ack(struct channel *channel, uint32_t process, uint64_t offset)
 	channel->wake(channel->owner);
 }
 
-void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
-                   const char *key, uint64_t value)
+static void begin_error(struct channel *channel, uint32_t process, enum error_code code, const char *message)
 {
-	if (!own_has_room(channel))
-		return;
 	writer_array(&channel->own, 5);
 	writer_uint(&channel->own, FRAME_ERROR);
 	writer_uint(&channel->own, process);
 	writer_str(&channel->own, error_code_name(code));
 	writer_str(&channel->own, message);
+}
+
+void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
+                   const char *key, uint64_t value)
+{
+	if (!own_has_room(channel))
+		return;
+	begin_error(channel, process, code, message);
 	writer_map(&channel->own, key ? 1 : 0);
 	if (key)
 		writer_key_uint(&channel->own, key, value);
 	channel->wake(channel->owner);
+}
+
+/* Whoever sent input that an earlier gateway was writing when it died hears of it when he is there again. */
+static void tell_unknown_input(struct channel *channel)
+{
+	struct process *process;
+	TAILQ_FOREACH(process, &channel->session->processes, link) {
+		uint64_t from, to;
+		if (!input_take_unknown(&process->input, channel->client, &from, &to))
+			continue;
+		begin_error(channel, process->number, CODE_STDIN_UNKNOWN,
+		            "the server failed while it wrote this input: it may have arrived, whole or in part, or not");
+		writer_map(&channel->own, 2);
+		writer_key_uint(&channel->own, "from", from);
+		writer_key_uint(&channel->own, "to", to);
+	}
 }

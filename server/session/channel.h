@@ -8,6 +8,7 @@
 #define SANDBAR_CHANNEL_H
 
 #include "input.h"
+#include "record.h"
 #include "protocol/frame.h"
 #include "protocol/writer.h"
 
@@ -87,6 +88,10 @@ void channel_credit(struct channel *channel, uint64_t bytes);
 void channel_ack(struct channel *channel, uint32_t process, uint64_t offset);
 void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
                    const char *key, uint64_t value); /* key NULL: empty data */
+
+/* PARTICIPANT joined or left. */
+void participant_event(struct session *session, const struct participant_record *who, const char *change);
+bool channel_exists(const struct session *session, uint32_t participant);
 
 bool channel_follows(const struct channel *channel, uint32_t process);
 /* Tell a lossless channel that BYTES of PROCESS were appended. */

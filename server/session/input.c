@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -18,16 +19,20 @@ struct input_client {
 	uint8_t client[CLIENT_ID_BYTES];
 	struct journal_stdin_slot *slot; /* what was written stands there */
 	uint64_t taken;                  /* offset up to which bytes were taken */
+	uint64_t unknown_from, unknown_to; /* an earlier gateway died while it wrote these; equal: none */
 	bool ack_due;
 };
 
+/* A chunk is the bytes of one message; or, where `length` bytes are not to be written, a step of a client's offset. */
 struct input_chunk {
 	TAILQ_ENTRY(input_chunk) link;
 	struct input_client *from;
 	uint32_t participant;
 	size_t length, done;
+	uint64_t ahead;   /* 1 + the offset of this byte, which goes before its turn; its step stands where it would have */
 	bool is_end;      /* the end of input stands behind the bytes */
-	bool is_control;  /* VEOF of a terminal: not counted in anybody's offset */
+	bool is_control;  /* its bytes are in nobody's offset: VEOF of a terminal, or one that goes ahead */
+	bool is_step;     /* its bytes were written before */
 	uint8_t bytes[];
 };
 
@@ -111,22 +116,42 @@ static void acknowledge_soon(struct input *input)
 		start_timer(input, &input->ack, ack_after_s);
 }
 
-/* The intent stands in the journal's header while a write is under way, so that a crash in it can be reported. */
-static ssize_t write_some(struct input *input, struct input_chunk *chunk)
+static void accept_bytes(struct input *input, struct input_chunk *chunk, size_t bytes)
 {
 	struct journal_stdin_slot *slot = chunk->from->slot;
+	slot->accepted += bytes;
+	if (slot->accepted >= slot->ahead)
+		slot->ahead = 0;
+	chunk->from->ack_due = true;
+	input->unacknowledged += bytes;
+}
+
+/* What a later gateway must know of a write under way stands in the journal's header: its length, or its place ahead. */
+static void note_intent(struct input_chunk *chunk, size_t bytes)
+{
+	struct journal_stdin_slot *slot = chunk->from->slot;
+	if (chunk->ahead != 0)
+		slot->ahead = bytes > 0 ? chunk->ahead : 0;
+	else if (!chunk->is_control)
+		__atomic_store_n(&slot->intent, (uint32_t)bytes, __ATOMIC_RELEASE);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static ssize_t write_some(struct input *input, struct input_chunk *chunk)
+{
 	size_t left = chunk->length - chunk->done;
-	if (!chunk->is_control)
-		__atomic_store_n(&slot->intent, (uint32_t)left, __ATOMIC_RELEASE);
-	ssize_t wrote = write(input->fd, chunk->bytes + chunk->done, left);
-	if (wrote > 0 && !chunk->is_control) {
-		slot->accepted += (uint64_t)wrote;
-		chunk->from->ack_due = true;
-		input->unacknowledged += (size_t)wrote;
-		note(input, chunk->participant, (size_t)wrote);
+	if (chunk->is_step) {
+		accept_bytes(input, chunk, left);
+		return (ssize_t)left;
 	}
-	if (!chunk->is_control)
-		__atomic_store_n(&slot->intent, 0, __ATOMIC_RELEASE);
+	note_intent(chunk, left);
+	ssize_t wrote = write(input->fd, chunk->bytes + chunk->done, left);
+	if (wrote > 0 && !chunk->is_control)
+		accept_bytes(input, chunk, (size_t)wrote);
+	if (wrote > 0 && (!chunk->is_control || chunk->ahead != 0))
+		note(input, chunk->participant, (size_t)wrote);
+	if (wrote < 0 || chunk->ahead == 0)
+		note_intent(chunk, 0);
 	return wrote;
 }
 
@@ -243,14 +268,14 @@ static struct input_client *find_client(const struct input *input, const uint8_t
 	return NULL;
 }
 
-/* NULL when the journal has no slot left for one more client of a process. */
-static struct input_client *client_of(struct input *input, const uint8_t id[CLIENT_ID_BYTES])
+/* NULL when it has no slot in the journal, and, with MAKE, none is left. */
+static struct input_client *client_of(struct input *input, const uint8_t id[CLIENT_ID_BYTES], bool make)
 {
 	struct input_client *client = find_client(input, id);
 	if (client)
 		return client;
 	struct journal_stdin_slot *slot =
-		journal_stdin(input->process->session->journal, id, input->process->number, true);
+		journal_stdin(input->process->session->journal, id, input->process->number, make);
 	if (!slot)
 		return NULL;
 	client = calloc(1, sizeof *client);
@@ -258,6 +283,9 @@ static struct input_client *client_of(struct input *input, const uint8_t id[CLIE
 		abort();
 	memcpy(client->client, id, CLIENT_ID_BYTES);
 	client->slot = slot;
+	client->unknown_from = slot->accepted;
+	client->unknown_to = slot->accepted += slot->intent; /* never a silent second delivery */
+	slot->intent = 0;
 	client->taken = slot->accepted;
 	LIST_INSERT_HEAD(&input->clients, client, link);
 	return client;
@@ -295,10 +323,44 @@ static enum error_code closed_code(const struct input *input)
 	return input->had_stdin ? CODE_STDIN_CLOSED : CODE_NO_STDIN;
 }
 
+static void queue_bytes(struct input *input, struct input_client *client, uint32_t participant, const uint8_t *bytes,
+                        size_t length, bool is_step)
+{
+	if (length == 0)
+		return;
+	struct input_chunk *chunk = make_chunk(client, participant, bytes, length);
+	chunk->is_step = is_step;
+	client->taken += length;
+	TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
+}
+
+/* Queue what was taken. A lone signal character goes before what is queued; one that went so under an earlier gateway
+ * is not written again. */
+static void queue_taken(struct input *input, struct input_client *client, uint32_t participant, const uint8_t *bytes,
+                        size_t length)
+{
+	uint64_t ahead = client->slot->ahead;
+	if (ahead > client->taken && ahead <= client->taken + length) {
+		size_t before = (size_t)(ahead - 1 - client->taken);
+		queue_bytes(input, client, participant, bytes, before, false);
+		queue_bytes(input, client, participant, bytes + before, 1, true);
+		queue_bytes(input, client, participant, bytes + before + 1, length - before - 1, false);
+		return;
+	}
+	bool overtakes = length == 1 && !TAILQ_EMPTY(&input->chunks) && is_signal_character(input, bytes[0]);
+	if (overtakes) {
+		struct input_chunk *chunk = make_chunk(client, participant, bytes, length);
+		chunk->is_control = true;
+		chunk->ahead = client->taken + 1;
+		TAILQ_INSERT_HEAD(&input->chunks, chunk, link);
+	}
+	queue_bytes(input, client, participant, bytes, length, overtakes);
+}
+
 struct input_result input_take(struct input *input, const struct input_sender *sender, uint64_t offset,
                                const uint8_t *bytes, size_t length)
 {
-	struct input_client *client = find_client(input, sender->client);
+	struct input_client *client = client_of(input, sender->client, false);
 	if (client && offset + length <= client->taken) { /* sent again after a cut: it was taken */
 		client->ack_due = true;
 		acknowledge(input);
@@ -306,7 +368,7 @@ struct input_result input_take(struct input *input, const struct input_sender *s
 	}
 	if (input->fd < 0)
 		return refuse(closed_code(input), 0);
-	client = client_of(input, sender->client);
+	client = client_of(input, sender->client, true);
 	if (!client)
 		return refuse(CODE_LIMIT, 0);
 	if (offset > client->taken)
@@ -318,16 +380,21 @@ struct input_result input_take(struct input *input, const struct input_sender *s
 	uint64_t room = LIMIT_STDIN_WINDOW - (client->taken - client->slot->accepted);
 	size_t take = length < room ? length : (size_t)room;
 	if (take > 0) {
-		struct input_chunk *chunk = make_chunk(client, sender->participant, bytes, take);
-		bool overtakes = take == 1 && is_signal_character(input, bytes[0]);
-		if (overtakes)
-			TAILQ_INSERT_HEAD(&input->chunks, chunk, link);
-		else
-			TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
-		client->taken += take;
+		queue_taken(input, client, sender->participant, bytes, take);
 		write_queue(input);
 	}
 	return refuse(take < length ? CODE_STDIN_WINDOW : ERROR_CODE_NONE, client->taken);
+}
+
+bool input_take_unknown(struct input *input, const uint8_t id[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to)
+{
+	struct input_client *client = client_of(input, id, false);
+	if (!client || client->unknown_from == client->unknown_to)
+		return false;
+	*from = client->unknown_from;
+	*to = client->unknown_to;
+	client->unknown_from = client->unknown_to;
+	return true;
 }
 
 struct input_result input_take_end(struct input *input, const struct input_sender *sender, uint64_t offset)
@@ -336,7 +403,7 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 		return refuse(ERROR_CODE_NONE, 0); /* sent again after a cut */
 	if (input->fd < 0)
 		return refuse(closed_code(input), 0);
-	struct input_client *client = client_of(input, sender->client);
+	struct input_client *client = client_of(input, sender->client, true);
 	if (!client)
 		return refuse(CODE_LIMIT, 0);
 	if (offset > client->taken)
@@ -353,9 +420,9 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 	return refuse(ERROR_CODE_NONE, offset);
 }
 
-uint64_t input_accepted(const struct input *input, const uint8_t client[CLIENT_ID_BYTES])
+uint64_t input_accepted(struct input *input, const uint8_t client[CLIENT_ID_BYTES])
 {
-	const struct input_client *found = find_client(input, client);
+	const struct input_client *found = client_of(input, client, false);
 	return found ? found->slot->accepted : 0;
 }
 

@@ -45,7 +45,7 @@ struct input_sender {
 void input_init(struct input *input, struct process *process);
 void input_open(struct input *input, int fd, bool is_terminal); /* the descriptor becomes the input's, but a terminal's */
 void input_close(struct input *input);   /* what is queued is dropped; closes the descriptor, but a terminal's */
-void input_finish(struct input *input);  /* after close: frees what is left */
+void input_finish(struct input *input);  /* after close: frees what is left; may be repeated */
 
 /* Take BYTES that the sender says stand at OFFSET. */
 struct input_result input_take(struct input *input, const struct input_sender *sender, uint64_t offset,
@@ -53,8 +53,11 @@ struct input_result input_take(struct input *input, const struct input_sender *s
 /* Take the end of input at OFFSET. */
 struct input_result input_take_end(struct input *input, const struct input_sender *sender, uint64_t offset);
 
+/* True once for bytes of this client of which an earlier gateway's death left open whether they arrived. */
+bool input_take_unknown(struct input *input, const uint8_t client[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to);
+
 /* The offset up to which this client's input was written; 0 if it sent none. */
-uint64_t input_accepted(const struct input *input, const uint8_t client[CLIENT_ID_BYTES]);
+uint64_t input_accepted(struct input *input, const uint8_t client[CLIENT_ID_BYTES]);
 uint64_t input_queued(const struct input *input); /* bytes, of all clients */
 
 #endif

@@ -1,6 +1,5 @@
 #include "process.h"
 
-#include "environment.h"
 #include "session.h"
 
 #include <assert.h>
@@ -10,42 +9,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-static const ev_tstamp poll_ending_s = 0.02; /* how often emptiness is looked for while a tree is being ended */
-static const ev_tstamp poll_cpu_s = 0.1;     /* how often the cpu clock is read */
-static const ev_tstamp quiet_s = 0.1;        /* how long an exited leader's terminal must have nothing to be drained */
-static const ev_tstamp poll_survivors_s = 1; /* how often it is looked whether an exited leader's descendants live */
-
-static struct ev_loop *loop_of(const struct process *process)
-{
-	return process->session->home->loop;
-}
-
 static const struct driver *driver_of(const struct process *process)
 {
 	return process->session->home->driver;
-}
-
-static void restart_timer(struct process *process, ev_timer *timer, ev_tstamp seconds)
-{
-	ev_timer_stop(loop_of(process), timer);
-	ev_timer_set(timer, seconds, 0.);
-	ev_timer_start(loop_of(process), timer);
-}
-
-static void tell_started(struct process *process)
-{
-	process->started_us = journal_now_us(process->session->journal);
-	struct writer *event = session_event_begin(process->session, FRAME_STARTED, 2);
-	writer_uint(event, process->number);
-	writer_map(event, PROCESS_START_KEYS);
-	writer_raw(event, process->start_map, process->start_map_length);
-	process->started_seq = session_event_commit(process->session);
-	struct process_watch *watch, *next;
-	for (watch = LIST_FIRST(&process->watches); watch; watch = next) {
-		next = LIST_NEXT(watch, link);
-		if (watch->started)
-			watch->started(watch, process);
-	}
 }
 
 /* Take the watches that wait for a moment out of the list and call them. */
@@ -61,6 +27,11 @@ static void tell_started(struct process *process)
 		}                                                                                                        \
 	} while (0)
 
+void process_tell_empty(struct process *process)
+{
+	TELL(process, empty);
+}
+
 /* --- its end -------------------------------------------------------------------------------------------------- */
 
 void process_forget_if_over(struct process *process)
@@ -71,23 +42,14 @@ void process_forget_if_over(struct process *process)
 		if (process->sources[i].fd >= 0)
 			return;
 	if (!process->is_empty) {
-		if (!ev_is_active(&process->poll))
-			restart_timer(process, &process->poll, poll_survivors_s);
+		clocks_survivors(process);
 		return;
 	}
 	process->forgotten = true;
-	ev_timer_stop(loop_of(process), &process->poll);
+	process_save(process);
+	clocks_forgotten(process);
 	if (process->session->sandbox)
 		driver_of(process)->forget(process->session->sandbox, process->number);
-}
-
-static void stop_clocks(struct process *process)
-{
-	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->quiet};
-	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
-		ev_timer_stop(loop_of(process), timers[i]);
-	if (process->is_empty) /* else it is its survivors' */
-		ev_timer_stop(loop_of(process), &process->disconnect);
 }
 
 void process_settle(struct process *process)
@@ -97,21 +59,24 @@ void process_settle(struct process *process)
 	if (!ready)
 		return;
 	process->state = PROCESS_DONE;
-	stop_clocks(process);
+	clocks_stop(process);
 	process->ending.wall_us = journal_now_us(process->session->journal) - process->started_us;
 	if (process->ending.reason != REASON_LOST)
 		ending_decide(&process->ending, process->wait_status, &process->intervention);
 	input_close(&process->input);
+	input_finish(&process->input); /* its places in the journal's header are needed by others */
+	process->exited_seq = journal_last_seq(process->session->journal) + 1;
+	process_save(process); /* before the event: a later gateway sees by the seq whether it was committed */
 	struct writer *event = session_event_begin(process->session, FRAME_EXITED, 2);
 	writer_uint(event, process->number);
 	process_write_ending(event, process);
-	process->exited_seq = session_event_commit(process->session);
+	session_event_commit(process->session);
 	process_forget_if_over(process);
 	TELL(process, done);
 	session_process_done(process->session);
 }
 
-static void ask_usage(struct process *process)
+void process_ask_usage(struct process *process)
 {
 	process->usage_asked++;
 	driver_of(process)->usage(process->session->sandbox, process->number);
@@ -120,8 +85,7 @@ static void ask_usage(struct process *process)
 static void begin_drain(struct process *process)
 {
 	sources_measure(process);
-	if (process->terminal)
-		restart_timer(process, &process->quiet, quiet_s);
+	clocks_quiet(process);
 	sources_read(process);
 }
 
@@ -142,9 +106,8 @@ void process_exited(struct process *process, int wait_status, const struct rusag
 		.oom_kills = UINT64_MAX,
 		.populated = UINT64_MAX,
 	};
-	ev_timer_stop(loop_of(process), &process->wall);
-	ev_timer_stop(loop_of(process), &process->idle);
-	ask_usage(process);
+	clocks_reaped(process);
+	process_ask_usage(process);
 	process->usage_needed = process->usage_asked;
 	if (process->kill_on_exit && !process->kill_sent)
 		process_end(process, REASON_NONE, NULL, 0);
@@ -155,8 +118,7 @@ void process_exited(struct process *process, int wait_status, const struct rusag
 static void tree_is_empty(struct process *process)
 {
 	process->is_empty = true;
-	ev_timer_stop(loop_of(process), &process->grace);
-	ev_timer_stop(loop_of(process), &process->disconnect);
+	clocks_empty(process);
 	if (process->state == PROCESS_REAPED && process->must_empty)
 		begin_drain(process); /* nobody can write any more: all there is, is there */
 	TELL(process, empty);
@@ -220,9 +182,9 @@ void process_lost(struct process *process, const char *message)
 	tree_is_empty(process);
 }
 
-static void begin_kill(struct process *process)
+void process_kill_now(struct process *process)
 {
-	ev_timer_stop(loop_of(process), &process->grace);
+	clocks_no_grace(process);
 	process->kill_sent = true;
 	if (process->session->sandbox)
 		driver_of(process)->kill(process->session->sandbox, process->number);
@@ -237,19 +199,19 @@ void process_end(struct process *process, enum reason reason, const char *contro
 		process->intervention.control = control;
 	}
 	process->must_empty = true;
-	if (process->state == PROCESS_STARTING) {
+	process_save(process);
+	if (process->state == PROCESS_STARTING || process->awaits_init) {
 		process->kill_sent = true; /* process_started() goes on */
 		return;
 	}
 	if (grace_ms == 0) {
-		begin_kill(process);
+		process_kill_now(process);
 		return;
 	}
 	if (ev_is_active(&process->grace) || process->kill_sent || !process->session->sandbox)
 		return;
 	driver_of(process)->signal(process->session->sandbox, process->number, SIGTERM, SIGNAL_TREE);
-	restart_timer(process, &process->grace, (double)grace_ms / 1e3);
-	restart_timer(process, &process->poll, poll_ending_s);
+	clocks_grace(process, grace_ms);
 }
 
 void process_kill(struct process *process, uint64_t grace_ms, struct process_watch *watch)
@@ -265,6 +227,7 @@ void process_kill(struct process *process, uint64_t grace_ms, struct process_wat
 void process_signal(struct process *process, int signo, enum signal_scope scope)
 {
 	process->intervention.signals |= UINT64_C(1) << signo;
+	process_save(process);
 	driver_of(process)->signal(process->session->sandbox, process->number, signo, scope);
 }
 
@@ -281,6 +244,7 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
 		return false;
 	process->cols = cols;
 	process->rows = rows;
+	process_save(process);
 	struct writer *event = session_event_begin(process->session, FRAME_RESIZED, 3);
 	writer_uint(event, process->number);
 	writer_uint(event, cols);
@@ -289,238 +253,11 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
 	return true;
 }
 
-/* --- its beginning ---------------------------------------------------------------------------------------------- */
-
-static void on_wall(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)loop, (void)events;
-	struct process *process = timer->data;
-	process_end(process, REASON_TIMEOUT, "wall", process->grace_ms);
-}
-
-static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)events;
-	struct process *process = timer->data;
-	if (process->held) { /* the silence is ours, not the process's */
-		ev_timer_again(loop, timer);
-		return;
-	}
-	ev_timer_stop(loop, timer);
-	process_end(process, REASON_IDLE, "idle", process->grace_ms);
-}
-
-static void on_grace(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)loop, (void)events;
-	begin_kill(timer->data);
-}
-
-static void on_disconnect(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)loop, (void)events;
-	struct process *process = timer->data;
-	process_end(process, REASON_CANCELLED, "disconnect", process->grace_ms);
-}
-
-/* The terminal of an exited leader hangs up at once (then its source ends), unless the leader had given it away. */
-static void on_quiet(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)loop, (void)events;
-	struct process *process = timer->data;
-	if (process->state != PROCESS_REAPED)
-		return;
-	if (process->held || !sources_give_up(process))
-		restart_timer(process, timer, quiet_s);
-	process_settle(process);
-}
-
-static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)loop, (void)events;
-	struct process *process = timer->data;
-	if (!process->session->sandbox)
-		return;
-	ask_usage(process);
-	bool is_ending = process->must_empty && !process->is_empty;
-	if (is_ending)
-		restart_timer(process, timer, poll_ending_s);
-	else if (process->state == PROCESS_DONE && !process->is_empty)
-		restart_timer(process, timer, poll_survivors_s);
-	else if (process->state == PROCESS_RUNNING && process->cpu_ms > 0)
-		restart_timer(process, timer, poll_cpu_s);
-}
-
-static void start_clocks(struct process *process)
-{
-	if (process->wall_ms > 0)
-		restart_timer(process, &process->wall, (double)process->wall_ms / 1e3);
-	if (process->idle_ms > 0)
-		ev_timer_again(loop_of(process), &process->idle);
-	if (process->cpu_ms > 0)
-		restart_timer(process, &process->poll, poll_cpu_s);
-}
-
-void process_client_left(struct process *process)
-{
-	if (process->state < PROCESS_REAPED || !process->is_empty)
-		restart_timer(process, &process->disconnect, (double)process->disconnect_ms / 1e3);
-}
-
-void process_client_back(struct process *process)
-{
-	ev_timer_stop(loop_of(process), &process->disconnect);
-}
-
-/* The input that came with the request, and its end. */
-static void send_first_input(struct process *process)
-{
-	static const struct input_sender nobody = {.participant = 0};
-	if (!process->first_input)
-		return;
-	input_take(&process->input, &nobody, 0, process->first_input, process->first_input_length);
-	input_take_end(&process->input, &nobody, process->first_input_length);
-	free(process->first_input);
-	process->first_input = NULL;
-}
-
-void process_started(struct process *process, const struct process_streams *streams)
-{
-	process->state = PROCESS_RUNNING;
-	tell_started(process);
-	if (process->terminal) {
-		source_open(process, STREAM_TTY, streams->tty_fd);
-	} else {
-		source_open(process, STREAM_STDOUT, streams->stdout_fd);
-		source_open(process, STREAM_STDERR, streams->stderr_fd);
-	}
-	int in = process->terminal ? streams->tty_fd : streams->stdin_fd;
-	if (in >= 0)
-		input_open(&process->input, in, process->terminal);
-	send_first_input(process);
-	start_clocks(process);
-	if (process->kill_sent) { /* its end was asked for while it started */
-		process->kill_sent = false;
-		begin_kill(process);
-	}
-}
-
-/* Nothing runs and nothing will: drop it as if it had never been asked for. */
-static void drop(struct process *process, const char *code, const char *message)
-{
-	struct session *session = process->session;
-	struct process_watch *watch;
-	while ((watch = LIST_FIRST(&process->watches))) {
-		LIST_REMOVE(watch, link);
-		if (watch->not_started)
-			watch->not_started(watch, code, message);
-		else
-			watch->empty(watch, process);
-	}
-	TAILQ_REMOVE(&session->processes, process, link);
-	session->process_count--;
-	session_process_done(session);
-	process_free(process);
-}
-
-void process_start_failed(struct process *process, int exit_code, const char *code, const char *message)
-{
-	if (process->state != PROCESS_STARTING)
-		return;
-	if (exit_code == 0) {
-		drop(process, code, message);
-		return;
-	}
-	tell_started(process);
-	if (process->terminal) {
-		source_open(process, STREAM_TTY, -1);
-	} else {
-		source_open(process, STREAM_STDOUT, -1);
-		source_open(process, STREAM_STDERR, -1);
-	}
-	process->state = PROCESS_REAPED;
-	process->wait_status = exit_code << 8; /* as wait(2) encodes it */
-	process->intervention = (struct intervention){0};
-	process->usage_known = process->is_empty = true;
-	snprintf(process->ending.message, sizeof process->ending.message, "%s", message);
-	TELL(process, empty);
-	process_settle(process);
-}
-
-static void init_timers(struct process *process)
-{
-	ev_timer_init(&process->wall, on_wall, 0., 0.);
-	ev_timer_init(&process->idle, on_idle, 0., (double)process->idle_ms / 1e3);
-	ev_timer_init(&process->poll, on_poll, 0., 0.);
-	ev_timer_init(&process->grace, on_grace, 0., 0.);
-	ev_timer_init(&process->disconnect, on_disconnect, 0., 0.);
-	ev_timer_init(&process->quiet, on_quiet, 0., 0.);
-	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect,
-	                            &process->quiet};
-	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
-		timers[i]->data = process;
-}
-
-static struct process *allocate(struct session *session, uint32_t number, const struct process_options *options)
-{
-	struct process *process = calloc(1, sizeof *process);
-	if (!process)
-		abort();
-	process->session = session;
-	process->number = number;
-	process->terminal = options->terminal;
-	process->wants_stdin = options->wants_stdin;
-	process->kill_on_exit = options->kill_on_exit;
-	process->kill_on_disconnect = options->kill_on_disconnect;
-	process->cols = options->cols;
-	process->rows = options->rows;
-	process->output_limit = options->output_bytes;
-	process->grace_ms = options->grace_ms;
-	process->idle_ms = options->idle_ms;
-	process->cpu_ms = options->cpu_ms;
-	process->wall_ms = options->wall_ms;
-	process->disconnect_ms = options->disconnect_ms;
-	memcpy(process->client, options->client, sizeof process->client);
-	LIST_INIT(&process->watches);
-	init_timers(process);
-	input_init(&process->input, process);
-	if (options->input) {
-		process->first_input = malloc(options->input_length + 1);
-		if (!process->first_input)
-			abort();
-		memcpy(process->first_input, options->input, options->input_length);
-		process->first_input_length = options->input_length;
-	}
-	process_remember_start(process, options);
-	return process;
-}
-
-struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,
-                              struct process_watch *watch)
-{
-	struct process *process = allocate(session, number, options);
-	LIST_INSERT_HEAD(&process->watches, watch, link);
-	const char **environment = environment_create(session->env, options->envp, options->terminal);
-	const struct process_spec spec = {
-		.process = number,
-		.argv = options->argv,
-		.envp = environment,
-		.cwd = options->cwd,
-		.terminal = options->terminal,
-		.wants_stdin = options->wants_stdin,
-		.cols = options->cols,
-		.rows = options->rows,
-	};
-	driver_of(process)->start(session->sandbox, &spec);
-	environment_destroy(environment);
-	return process;
-}
-
 void process_free(struct process *process)
 {
 	assert(LIST_EMPTY(&process->watches));
 	process->is_empty = true;
-	stop_clocks(process);
+	clocks_stop(process);
 	input_close(&process->input);
 	input_finish(&process->input);
 	for (size_t i = 0; i < process->source_count; i++)

@@ -14,8 +14,10 @@
 #ifndef SANDBAR_PROCESS_H
 #define SANDBAR_PROCESS_H
 
+#include "clocks.h"
 #include "ending.h"
 #include "input.h"
+#include "record.h"
 #include "source.h"
 
 #include <ev.h>
@@ -33,6 +35,7 @@ struct process_options {
 	const char *cwd;
 	const char *name, *by;    /* by: the principal */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
+	bool is_run;              /* a request waits for its output: it does not outlive the connection */
 	uint16_t cols, rows;
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes, grace_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES]; /* who started it; for kill_on_disconnect */
@@ -55,9 +58,11 @@ struct process {
 	TAILQ_ENTRY(process) link; /* in its session */
 	struct session *session;
 	LIST_HEAD(, process_watch) watches;
+	struct process_record *record; /* its row in the session's records */
 	uint32_t number;
 	enum process_state state;
-	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
+	bool awaits_init;      /* restored: init has not said yet that it knows it */
+	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run;
 	bool held;             /* a lossless channel is behind: its streams are not read */
 	bool must_empty;       /* EXITED waits until the tree is empty */
 	bool is_empty, usage_known, kill_sent, forgotten;
@@ -84,9 +89,11 @@ TAILQ_HEAD(process_list, process);
 /* A process map is small, since a message holds many and may have 65,536 values and 4 MiB. */
 enum { PROCESS_START_KEYS = 6, ARGV_SHOWN = 16, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512, PROCESS_MAPS = 512 };
 
-/* Ask the driver for a process. WATCH hears `started` or `not_started`. */
+/* Ask the driver for a process. WATCH hears `started` or `not_started`. NULL when its record has no room. */
 struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,
                               struct process_watch *watch);
+/* One that is in no list and known to nobody (process_record.c makes restored ones of it). */
+struct process *process_create(struct session *session, uint32_t number, const struct process_options *options);
 void process_free(struct process *process); /* closes everything; asserts that nobody watches */
 
 /* End its whole tree for REASON: TERM and, after GRACE_MS, KILL; 0 = KILL at once. The first reason holds. */
@@ -96,9 +103,21 @@ void process_signal(struct process *process, int signo, enum signal_scope scope)
 void process_kill(struct process *process, uint64_t grace_ms, struct process_watch *watch);
 bool process_resize(struct process *process, uint16_t cols, uint16_t rows); /* false: it has no terminal any more */
 
+/* Ask the driver for the kernel's counters; and to kill the tree, at once. */
+void process_ask_usage(struct process *process);
+void process_kill_now(struct process *process);
+
 /* The client that started it left, or is there again. */
 void process_client_left(struct process *process);
 void process_client_back(struct process *process);
+
+/* Its row in the records: made before the driver is asked, stored where something changes. */
+bool process_record_make(struct process *process, const struct process_options *options); /* false: no room */
+void process_save(struct process *process);
+struct process *process_restore(struct session *session, struct process_record *record);
+void process_restore_sources(struct process *process);
+/* Init was asked: a restored process that it does not know is lost, or was never started. */
+void process_missed(struct process *process);
 
 /* What the driver tells (from session.c's table of events). */
 void process_started(struct process *process, const struct process_streams *streams);
@@ -112,6 +131,9 @@ void process_lost(struct process *process, const char *message);
 void process_settle(struct process *process);
 /* Once it is DONE, its streams have ended and its tree is empty, the driver need not know it any more. */
 void process_forget_if_over(struct process *process);
+
+/* Nothing of its tree lives: tell who waits for that. */
+void process_tell_empty(struct process *process);
 
 /* Keep what STARTED and lists say of it (process_map.c). */
 void process_remember_start(struct process *process, const struct process_options *options);

@@ -1,4 +1,4 @@
-#include "session.h"
+#include "session_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JOURNAL_NAME "journal"
 static const ev_tstamp end_grace_s = 5.0;    /* until the sandbox is destroyed although processes did not report */
 static const ev_tstamp fetch_grace_s = 30.0; /* until channels that do not fetch the end are closed all the same */
 
@@ -119,30 +118,37 @@ static void free_env(char **env)
 	free(env);
 }
 
-static void remove_files(const struct session *session)
+void session_remove_files(struct sessions *home, const char *id)
 {
-	char path[SESSION_ID_LENGTH + sizeof "/" JOURNAL_NAME];
-	snprintf(path, sizeof path, "%s/" JOURNAL_NAME, session->id);
-	unlinkat(session->home->directory, path, 0);
-	unlinkat(session->home->directory, session->id, AT_REMOVEDIR);
+	static const char *const names[] = {JOURNAL_NAME, RECORDS_NAME, SESSION_FILE, SESSION_FILE ".part"};
+	int directory = openat(home->directory, id, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (directory < 0)
+		return;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		unlinkat(directory, names[i], 0);
+	close(directory);
+	unlinkat(home->directory, id, AT_REMOVEDIR);
 }
 
-static struct journal *make_journal(struct session *session, struct error *err)
+/* The journal and the records. On error nothing of them is left. */
+static int make_files(struct session *session, struct error *err)
 {
 	int home = session->home->directory;
 	if (mkdirat(home, session->id, 0700) < 0)
-		return error_set(err, errno, "make the directory of session `%s`", session->id), NULL;
+		return error_set(err, errno, "make the directory of session `%s`", session->id);
 	int directory = openat(home, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-	if (directory < 0) {
+	if (directory < 0)
 		error_set(err, errno, "open the directory of session `%s`", session->id);
-		unlinkat(home, session->id, AT_REMOVEDIR);
-		return NULL;
-	}
-	struct journal *journal = journal_create(directory, JOURNAL_NAME, session->home->ring_bytes, err);
-	close(directory);
-	if (!journal)
-		unlinkat(home, session->id, AT_REMOVEDIR);
-	return journal;
+	else
+		session->journal = journal_create(directory, JOURNAL_NAME, session->home->ring_bytes, err);
+	if (session->journal)
+		session->records = records_create(directory, RECORDS_NAME, err);
+	if (directory >= 0)
+		close(directory);
+	if (session->records)
+		return 0;
+	session_remove_files(session->home, session->id);
+	return -1;
 }
 
 static void on_ttl(struct ev_loop *loop, ev_timer *timer, int events)
@@ -153,16 +159,13 @@ static void on_ttl(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events);
 
-static struct session *allocate(struct sessions *home, const struct session_options *options)
+struct session *session_allocate(struct sessions *home, const char *id)
 {
 	struct session *session = calloc(1, sizeof *session);
 	if (!session)
 		abort();
 	session->home = home;
-	make_id(session->id);
-	snprintf(session->name, sizeof session->name, "%s", options->name);
-	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
-	session->limits = options->limits;
+	memcpy(session->id, id, SESSION_ID_LENGTH);
 	TAILQ_INIT(&session->processes);
 	LIST_INIT(&session->channels);
 	LIST_INIT(&session->watches);
@@ -173,7 +176,56 @@ static struct session *allocate(struct sessions *home, const struct session_opti
 	return session;
 }
 
-static const struct sandbox_events sandbox_events;
+void session_release(struct session *session)
+{
+	assert(LIST_EMPTY(&session->channels) && LIST_EMPTY(&session->watches));
+	struct process *process;
+	while ((process = TAILQ_FIRST(&session->processes))) {
+		TAILQ_REMOVE(&session->processes, process, link);
+		process_free(process);
+	}
+	ev_timer_stop(session->home->loop, &session->ttl);
+	ev_timer_stop(session->home->loop, &session->deadline);
+	if (session->home->run.session == session)
+		session->home->run.session = NULL;
+	journal_destroy(session->journal);
+	records_destroy(session->records);
+	writer_finish(&session->event);
+	free_env(session->env);
+	free(session);
+}
+
+void session_arm_ttl(struct session *session)
+{
+	if (session->ttl_ms == 0)
+		return;
+	uint64_t gone_ms = journal_now_us(session->journal) / 1000;
+	uint64_t left_ms = session->ttl_ms > gone_ms ? session->ttl_ms - gone_ms : 0;
+	ev_timer_set(&session->ttl, (double)left_ms / 1e3, 0.);
+	ev_timer_start(session->home->loop, &session->ttl);
+}
+
+static enum error_code code_of(const struct error *err)
+{
+	if (err->errnum == ENOSPC || err->errnum == EDQUOT)
+		return CODE_NO_SPACE;
+	return err->errnum == EMFILE || err->errnum == ENFILE ? CODE_LIMIT : CODE_INTERNAL;
+}
+
+static struct session *make_session(struct sessions *sessions, const struct session_options *options, struct error *err)
+{
+	char id[SESSION_ID_LENGTH + 1];
+	make_id(id);
+	struct session *session = session_allocate(sessions, id);
+	snprintf(session->name, sizeof session->name, "%s", options->name);
+	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
+	session->limits = options->limits;
+	session->ttl_ms = options->ttl_ms ? options->ttl_ms : sessions->default_ttl_ms;
+	if (make_files(session, err) == 0)
+		return session;
+	session_release(session);
+	return NULL;
+}
 
 struct session *session_create(struct sessions *sessions, const struct session_options *options,
                                struct session_watch *watch, enum error_code *code, struct error *err)
@@ -182,27 +234,19 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 		*code = CODE_LIMIT;
 		return error_set(err, 0, "this server runs at most %zu sessions at once", sessions->most), NULL;
 	}
-	struct session *session = allocate(sessions, options);
-	session->journal = make_journal(session, err);
-	if (!session->journal) {
-		*code = err->errnum == ENOSPC || err->errnum == EDQUOT ? CODE_NO_SPACE
-		        : err->errnum == EMFILE || err->errnum == ENFILE ? CODE_LIMIT : CODE_INTERNAL;
-		writer_finish(&session->event);
-		free(session);
+	struct session *session = make_session(sessions, options, err);
+	if (!session) {
+		*code = code_of(err);
 		return NULL;
 	}
 	session->env = options->env;
 	LIST_INSERT_HEAD(&sessions->list, session, link);
 	sessions->count++;
 	LIST_INSERT_HEAD(&session->watches, watch, link);
-	uint64_t ttl_ms = options->ttl_ms ? options->ttl_ms : sessions->default_ttl_ms;
-	if (ttl_ms > 0) {
-		ev_timer_set(&session->ttl, (double)ttl_ms / 1e3, 0.);
-		ev_timer_start(sessions->loop, &session->ttl);
-	}
+	session_arm_ttl(session);
 	struct sandbox_spec spec = {.limits = options->limits, .required_layers = options->required_layers};
 	memcpy(spec.session, session->id, sizeof spec.session);
-	session->sandbox = sessions->driver->create(sessions->driver->context, &spec, &sandbox_events, session);
+	session->sandbox = sessions->driver->create(sessions->driver->context, &spec, &session_events, session);
 	return session;
 }
 
@@ -211,23 +255,12 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 static void session_free(struct session *session)
 {
 	struct sessions *home = session->home;
-	assert(LIST_EMPTY(&session->channels) && LIST_EMPTY(&session->watches));
-	struct process *process;
-	while ((process = TAILQ_FIRST(&session->processes))) {
-		TAILQ_REMOVE(&session->processes, process, link);
-		process_free(process);
-	}
-	ev_timer_stop(home->loop, &session->ttl);
-	ev_timer_stop(home->loop, &session->deadline);
-	if (home->run.session == session)
-		home->run.session = NULL;
-	journal_destroy(session->journal);
-	remove_files(session);
-	writer_finish(&session->event);
-	free_env(session->env);
+	char id[SESSION_ID_LENGTH + 1];
+	memcpy(id, session->id, sizeof id);
 	LIST_REMOVE(session, link);
 	home->count--;
-	free(session);
+	session_release(session);
+	session_remove_files(home, id);
 	if (home->count == 0 && home->on_empty)
 		home->on_empty(home->owner);
 }
@@ -278,9 +311,11 @@ void session_end(struct session *session, const char *reason, struct session_wat
 		LIST_INSERT_HEAD(&session->watches, watch, link);
 	if (session->state >= SESSION_ENDING)
 		return;
-	bool was_creating = session->state == SESSION_CREATING;
+	bool was_creating = session->state == SESSION_CREATING && !session->is_restored;
 	session->state = SESSION_ENDING;
 	session->end_reason = reason;
+	if (!was_creating)
+		session_file_save(session, NULL); /* a later gateway goes on with the end */
 	ev_timer_stop(session->home->loop, &session->ttl);
 	if (was_creating || session->running_count == 0) {
 		destroy_sandbox(session);
@@ -345,7 +380,31 @@ static void on_destroyed(void *owner)
 	arm_deadline(session, fetch_grace_s);
 }
 
+/* Whoever was attached to the earlier gateway is not any more. */
+static void participants_left(struct session *session)
+{
+	for (size_t i = 0; i < RECORD_PARTICIPANTS; i++) {
+		struct participant_record *row = records_participant_row(session->records, i);
+		if (row->participant == 0 || channel_exists(session, row->participant))
+			continue;
+		participant_event(session, row, "left");
+		row->participant = 0;
+	}
+}
+
 /* --- what the driver tells ----------------------------------------------------------------------------------- */
+
+static void fail_watches(struct session *session, const char *code, const char *message)
+{
+	struct session_watch *watch;
+	while ((watch = LIST_FIRST(&session->watches))) {
+		LIST_REMOVE(watch, link);
+		if (watch->failed)
+			watch->failed(watch, code, message);
+		else
+			watch->ended(watch);
+	}
+}
 
 static void on_created(void *owner, const struct layer_report *layers)
 {
@@ -353,8 +412,14 @@ static void on_created(void *owner, const struct layer_report *layers)
 	session->layers = *layers;
 	if (session->state != SESSION_CREATING)
 		return; /* its end was asked for meanwhile */
-	session->state = SESSION_RUNNING;
+	struct error err;
 	struct session_watch *watch, *next;
+	if (session_file_save(session, &err) < 0) { /* it could not be taken over later: it is not promised to anybody */
+		fail_watches(session, error_code_name(code_of(&err)), err.message);
+		session_end(session, "ended", NULL);
+		return;
+	}
+	session->state = SESSION_RUNNING;
 	for (watch = LIST_FIRST(&session->watches); watch; watch = next) {
 		next = LIST_NEXT(watch, link);
 		if (!watch->created)
@@ -369,15 +434,33 @@ static void on_create_failed(void *owner, const char *code, const char *message)
 	struct session *session = owner;
 	session->sandbox = NULL;
 	session->state = SESSION_ENDED;
-	struct session_watch *watch;
-	while ((watch = LIST_FIRST(&session->watches))) {
-		LIST_REMOVE(watch, link);
-		if (watch->failed)
-			watch->failed(watch, code, message);
-		else
-			watch->ended(watch);
-	}
+	fail_watches(session, code, message);
 	session_channel_gone(session);
+}
+
+/* A restored session's init has told what it knows. */
+static void on_synced(void *owner)
+{
+	struct session *session = owner;
+	struct process *process, *next;
+	for (process = TAILQ_FIRST(&session->processes); process; process = next) {
+		next = TAILQ_NEXT(process, link);
+		process_missed(process);
+	}
+	participants_left(session);
+	if (session->state != SESSION_CREATING)
+		return;
+	session->state = SESSION_RUNNING;
+	if (session->end_reason)
+		session_end(session, session->end_reason, NULL);
+}
+
+void session_was_lost(struct session *session)
+{
+	session->state = SESSION_ENDING;
+	session->end_reason = "lost";
+	participants_left(session);
+	on_destroyed(session);
 }
 
 static void on_lost(void *owner, const char *message)
@@ -408,18 +491,22 @@ TO_PROCESS(on_start_failed,
 
 static void on_started(void *owner, uint32_t number, const struct process_streams *streams)
 {
-	struct process *process = session_find_process(owner, number);
-	if (process) {
+	struct session *session = owner;
+	struct process *process = session_find_process(session, number);
+	if (process && !process->forgotten) {
 		process_started(process, streams);
 		return;
 	}
+	/* An earlier gateway had finished with it, and could not say so any more. */
+	if (session->sandbox)
+		session->home->driver->forget(session->sandbox, number);
 	const int fds[] = {streams->stdin_fd, streams->stdout_fd, streams->stderr_fd, streams->tty_fd};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }
 
-static const struct sandbox_events sandbox_events = {
+const struct sandbox_events session_events = {
 	.created = on_created,
 	.create_failed = on_create_failed,
 	.started = on_started,
@@ -429,6 +516,7 @@ static const struct sandbox_events sandbox_events = {
 	.usage = on_usage,
 	.lost = on_lost,
 	.destroyed = on_destroyed,
+	.synced = on_synced,
 };
 
 /* --- processes ----------------------------------------------------------------------------------------------- */
@@ -443,6 +531,7 @@ static void forget_oldest_done(struct session *session)
 		if (process->state == PROCESS_DONE && process->forgotten && LIST_EMPTY(&process->watches)) {
 			TAILQ_REMOVE(&session->processes, process, link);
 			session->process_count--;
+			process->record->number = 0;
 			process_free(process);
 			done--;
 		}
@@ -464,7 +553,13 @@ struct process *session_start(struct session *session, const struct process_opti
 		       NULL;
 	}
 	forget_oldest_done(session);
-	struct process *process = process_start(session, ++session->next_process, options, watch);
+	uint32_t number = *records_next_process(session->records) = ++session->next_process;
+	struct process *process = process_start(session, number, options, watch);
+	if (!process) {
+		session->next_process = --*records_next_process(session->records);
+		*code = CODE_NO_SPACE;
+		return error_set(err, 0, "there is no room for the record of one more process"), NULL;
+	}
 	TAILQ_INSERT_TAIL(&session->processes, process, link);
 	session->process_count++;
 	session->running_count++;

@@ -29,8 +29,11 @@ struct session {
 	char name[LIMIT_NAME_BYTES + 1];
 	char tenant[SESSION_TENANT_BYTES];
 	enum session_state state;
-	const char *end_reason;
+	bool is_restored;          /* from an earlier gateway's files; CREATING until its init was heard */
+	const char *end_reason;    /* static; NULL while it lives */
+	uint64_t ttl_ms;           /* since it was made; 0 = none */
 	struct journal *journal;
+	struct records *records;
 	struct sandbox *sandbox;
 	struct sandbox_limits limits;
 	struct layer_report layers;
@@ -59,7 +62,8 @@ struct sessions {
 		uint64_t from, to, next_seq;
 		size_t length, most;
 	} run;
-	void (*on_empty)(void *owner); /* the last session is gone; NULL = nobody waits */
+	void (*on_empty)(void *owner);   /* the last session is gone; NULL = nobody waits */
+	void (*on_adopted)(void *owner); /* every sandbox that an earlier gateway left was told */
 	void *owner;
 };
 
@@ -84,6 +88,18 @@ struct session *session_create(struct sessions *sessions, const struct session_o
                                struct session_watch *watch, enum error_code *code, struct error *err);
 /* End it for REASON ("ended", "ttl", "stopped", "lost"); WATCH (may be NULL) hears `ended`. */
 void session_end(struct session *session, const char *reason, struct session_watch *watch);
+
+/* For restore.c: one without anything but an id; frees it again, leaving its files; and its clock. */
+struct session *session_allocate(struct sessions *home, const char *id);
+void session_release(struct session *session);
+void session_arm_ttl(struct session *session);
+/* A restored session whose sandbox nobody has any more: it ends as lost. May free it. */
+void session_was_lost(struct session *session);
+void session_remove_files(struct sessions *home, const char *id);
+extern const struct sandbox_events session_events;
+
+#define JOURNAL_NAME "journal"
+#define RECORDS_NAME "records"
 
 struct process *session_find_process(struct session *session, uint32_t number);
 /* NULL with *CODE when it may not start more. */

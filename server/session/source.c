@@ -1,5 +1,6 @@
 #include "source.h"
 
+#include "clocks.h"
 #include "session.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ static void source_ended(struct source *source)
 {
 	struct process *process = source->process;
 	source_close(source);
+	process->record->stream_ended[source - process->sources] = true;
 	if (process->state != PROCESS_DONE)
 		return;
 	struct writer *event = session_event_begin(process->session, FRAME_STREAM_CLOSED, 3);
@@ -102,10 +104,11 @@ static bool source_take(struct source *source)
 	const uint8_t *bytes;
 	size_t got = session_read_output(process->session, &from, room, &end, &bytes);
 	source->offset += got;
+	process->record->offsets[source - process->sources] = source->offset;
 	source->drain -= got < source->drain ? got : source->drain;
 	process->output_total += got;
-	if (got > 0 && process->idle_ms > 0 && process->state == PROCESS_RUNNING)
-		ev_timer_again(loop_of(process), &process->idle);
+	if (got > 0)
+		clocks_output(process);
 	if (got > 0)
 		tell_output(process, source->stream, bytes, got);
 	source->is_blocked = end == JOURNAL_READ_BLOCKED;

@@ -1,0 +1,208 @@
+#include "restore.h"
+
+#include "session_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The session that is being loaded, and how often that was tried: a gateway that dies of one must not die for ever. */
+#define LOADING_NAME "loading"
+enum { LOADING_TRIES = 2, LOADING_BYTES = SESSION_ID_LENGTH + 1 };
+
+static bool is_id(const char *name)
+{
+	return strlen(name) == SESSION_ID_LENGTH && strspn(name, "abcdefghijklmnopqrstuvwxyz234567") == SESSION_ID_LENGTH;
+}
+
+/* Call EACH for every session's directory. */
+static void for_each_directory(struct sessions *sessions, void (*each)(struct sessions *sessions, const char *id, void *context),
+                               void *context)
+{
+	int fd = openat(sessions->directory, ".", O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!folder) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	const struct dirent *entry;
+	while ((entry = readdir(folder)))
+		if (is_id(entry->d_name))
+			each(sessions, entry->d_name, context);
+	closedir(folder);
+}
+
+static void wipe_one(struct sessions *sessions, const char *id, void *context)
+{
+	(void)context;
+	session_remove_files(sessions, id);
+}
+
+void sessions_wipe(struct sessions *sessions)
+{
+	unlinkat(sessions->directory, LOADING_NAME, 0);
+	for_each_directory(sessions, wipe_one, NULL);
+}
+
+/* --- loading one ----------------------------------------------------------------------------------------------- */
+
+/* How often the loading of ID was begun and not finished. */
+static int tries_of(struct sessions *sessions, const char *id)
+{
+	char text[LOADING_BYTES + 1] = "";
+	int fd = openat(sessions->directory, LOADING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t got = fd >= 0 ? read(fd, text, LOADING_BYTES) : -1;
+	if (fd >= 0)
+		close(fd);
+	return got == LOADING_BYTES && memcmp(text, id, SESSION_ID_LENGTH) == 0 ? text[SESSION_ID_LENGTH] - '0' : 0;
+}
+
+static void note_loading(struct sessions *sessions, const char *id, int tries)
+{
+	int fd = openat(sessions->directory, LOADING_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return;
+	dprintf(fd, "%s%c", id, '0' + tries);
+	close(fd);
+}
+
+static int open_files(struct session *session, struct error *err)
+{
+	int directory = openat(session->home->directory, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (directory < 0)
+		return error_set(err, errno, "open the directory of session `%s`", session->id);
+	int result = session_file_load(session, directory, err);
+	if (result == 0 && !(session->records = records_open(directory, RECORDS_NAME, err)))
+		result = -1;
+	if (result == 0 && !(session->journal = journal_open(directory, JOURNAL_NAME, err)))
+		result = -1;
+	close(directory);
+	return result;
+}
+
+/* The newest events can be in the journal and not yet in the record: what they say of a stream's offset holds. */
+static void correct_offsets(struct session *session)
+{
+	const struct journal *journal = session->journal;
+	uint64_t seq, position = journal_recent(journal, 2 * JOURNAL_STRIDE, &seq);
+	while (position < journal_tail(journal)) {
+		size_t length;
+		struct output_header output;
+		bool is_output = output_header_read(journal_frame(journal, position, &length), length, &output);
+		position += length;
+		struct process *process = is_output ? session_find_process(session, output.process) : NULL;
+		for (size_t i = 0; process && i < process->source_count; i++) {
+			struct source *source = &process->sources[i];
+			if ((unsigned)source->stream == output.stream && source->offset < output.offset + output.length)
+				source->offset = output.offset + output.length;
+		}
+	}
+}
+
+static void insert_in_order(struct session *session, struct process *process)
+{
+	struct process *before = TAILQ_LAST(&session->processes, process_list);
+	while (before && before->number > process->number)
+		before = TAILQ_PREV(before, process_list, link);
+	if (before)
+		TAILQ_INSERT_AFTER(&session->processes, before, process, link);
+	else
+		TAILQ_INSERT_HEAD(&session->processes, process, link);
+	session->process_count++;
+	session->running_count += process->state != PROCESS_DONE;
+}
+
+static void restore_processes(struct session *session)
+{
+	for (size_t i = 0; i < records_rows(session->records); i++) {
+		struct process_record *record = records_row(session->records, i);
+		if (record->number != 0)
+			insert_in_order(session, process_restore(session, record));
+	}
+	correct_offsets(session);
+}
+
+static void drop_restored(struct session *session)
+{
+	char id[SESSION_ID_LENGTH + 1];
+	memcpy(id, session->id, sizeof id);
+	struct sessions *home = session->home;
+	session_release(session);
+	session_remove_files(home, id);
+}
+
+static int restore(struct sessions *sessions, const char *id, struct error *err)
+{
+	struct session *session = session_allocate(sessions, id);
+	session->is_restored = true;
+	if (open_files(session, err) < 0) {
+		drop_restored(session);
+		return -1;
+	}
+	session->next_process = *records_next_process(session->records);
+	session->next_participant = *records_next_participant(session->records);
+	restore_processes(session);
+	session_arm_ttl(session);
+	LIST_INSERT_HEAD(&sessions->list, session, link);
+	sessions->count++;
+	return 0;
+}
+
+static void restore_one(struct sessions *sessions, const char *id, void *context)
+{
+	void (*const *tell)(const char *session, const char *why) = context;
+	struct error err = {.message = "gateways died twice while they loaded it"};
+	int tries = tries_of(sessions, id);
+	if (tries < LOADING_TRIES) {
+		note_loading(sessions, id, tries + 1);
+		if (restore(sessions, id, &err) == 0)
+			return;
+	}
+	session_remove_files(sessions, id);
+	if (*tell)
+		(*tell)(id, err.message);
+}
+
+void sessions_restore(struct sessions *sessions, void (*tell)(const char *session, const char *why))
+{
+	for_each_directory(sessions, restore_one, &tell);
+	unlinkat(sessions->directory, LOADING_NAME, 0);
+}
+
+/* --- taking over ------------------------------------------------------------------------------------------------ */
+
+static void *found(void *context, const char *id, struct sandbox *sandbox, const struct layer_report *layers,
+                   const struct sandbox_events **events)
+{
+	struct sessions *sessions = context;
+	struct session *session;
+	LIST_FOREACH(session, &sessions->list, link) {
+		if (!session->is_restored || session->sandbox || strcmp(session->id, id) != 0)
+			continue;
+		session->sandbox = sandbox;
+		session->layers = *layers;
+		*events = &session_events;
+		return session;
+	}
+	return NULL;
+}
+
+static void done(void *context)
+{
+	struct sessions *sessions = context;
+	struct session *session, *next;
+	for (session = LIST_FIRST(&sessions->list); session; session = next) {
+		next = LIST_NEXT(session, link);
+		if (session->is_restored && !session->sandbox)
+			session_was_lost(session);
+	}
+	if (sessions->on_adopted)
+		sessions->on_adopted(sessions->owner);
+}
+
+const struct sandbox_adoption sessions_adoption = {.found = found, .done = done};

@@ -1,0 +1,189 @@
+#include "session_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SESSION_FILE_PART SESSION_FILE ".part"
+enum { FILE_MOST = 16 * 1024 * 1024, VERSION = 1 };
+
+static const struct {
+	const char *name;
+	size_t offset;
+	size_t size;
+} limit_rows[] = {
+#define ROW(field) {#field, offsetof(struct sandbox_limits, field), sizeof(((struct sandbox_limits *)NULL)->field)}
+	ROW(memory), ROW(workspace), ROW(file_size), ROW(processes), ROW(inodes),
+	ROW(cpu_percent), ROW(open_files), ROW(ptys),
+#undef ROW
+};
+enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
+
+static json_t *limits_json(const struct sandbox_limits *limits)
+{
+	json_t *map = json_object();
+	for (size_t i = 0; i < LIMIT_ROWS; i++) {
+		const char *at = (const char *)limits + limit_rows[i].offset;
+		uint64_t wide = 0;
+		uint32_t narrow = 0;
+		memcpy(limit_rows[i].size == sizeof wide ? (void *)&wide : (void *)&narrow, at, limit_rows[i].size);
+		json_object_set_new(map, limit_rows[i].name, json_integer((json_int_t)(wide + narrow)));
+	}
+	return map;
+}
+
+static void limits_from(struct sandbox_limits *limits, const json_t *map)
+{
+	for (size_t i = 0; i < LIMIT_ROWS; i++) {
+		char *at = (char *)limits + limit_rows[i].offset;
+		uint64_t wide = (uint64_t)json_integer_value(json_object_get(map, limit_rows[i].name));
+		uint32_t narrow = (uint32_t)wide;
+		memcpy(at, limit_rows[i].size == sizeof wide ? (void *)&wide : (void *)&narrow, limit_rows[i].size);
+	}
+}
+
+/* An environment can hold any bytes but NUL; JSON holds text: bytes are kept as code points below 256. */
+static json_t *bytes_json(const char *bytes)
+{
+	size_t length = strlen(bytes);
+	char *text = malloc(2 * length + 1), *to = text;
+	if (!text)
+		abort();
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+		if (byte >= 0x80)
+			*to++ = (char)(0xc0 | byte >> 6);
+		*to++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
+	}
+	json_t *json = json_stringn(text, (size_t)(to - text));
+	free(text);
+	return json;
+}
+
+static char *bytes_from(const json_t *json)
+{
+	const char *text = json_string_value(json);
+	char *bytes = malloc((text ? strlen(text) : 0) + 1), *to = bytes;
+	if (!bytes)
+		abort();
+	for (; text && *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+		if (byte >= 0xc0 && text[1])
+			byte = (unsigned char)(byte << 6 | ((unsigned char)*++text & 0x3f));
+		*to++ = (char)byte;
+	}
+	*to = '\0';
+	return bytes;
+}
+
+static json_t *env_json(char *const *env)
+{
+	json_t *list = json_array();
+	for (; env && *env; env++)
+		json_array_append_new(list, bytes_json(*env));
+	return list;
+}
+
+static char **env_from(const json_t *list)
+{
+	size_t count = json_array_size(list);
+	char **env = calloc(count + 1, sizeof *env);
+	if (!env)
+		abort();
+	for (size_t i = 0; i < count; i++)
+		env[i] = bytes_from(json_array_get(list, i));
+	return env;
+}
+
+static int write_whole(int directory, const json_t *json, struct error *err)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	if (!text)
+		abort();
+	unlinkat(directory, SESSION_FILE_PART, 0);
+	int fd = openat(directory, SESSION_FILE_PART, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t length = strlen(text);
+	bool good = fd >= 0 && write(fd, text, length) == (ssize_t)length;
+	int failed = errno;
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	if (good && renameat(directory, SESSION_FILE_PART, directory, SESSION_FILE) == 0)
+		return 0;
+	failed = good ? errno : failed;
+	unlinkat(directory, SESSION_FILE_PART, 0);
+	return error_set(err, failed, "write `" SESSION_FILE "`");
+}
+
+int session_file_save(const struct session *session, struct error *err)
+{
+	int directory = openat(session->home->directory, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (directory < 0)
+		return error_set(err, errno, "open the directory of session `%s`", session->id);
+	json_t *json = json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "version", VERSION, "name", session->name, "tenant",
+	                         session->tenant, "ttl_ms", (json_int_t)session->ttl_ms, "limits",
+	                         limits_json(&session->limits), "env", env_json(session->env));
+	if (json && session->end_reason)
+		json_object_set_new(json, "ending", json_string(session->end_reason));
+	int result = json ? write_whole(directory, json, err) : error_set(err, 0, "make `" SESSION_FILE "`");
+	json_decref(json);
+	close(directory);
+	return result;
+}
+
+static json_t *read_whole(int directory, struct error *err)
+{
+	int fd = openat(directory, SESSION_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat status;
+	json_t *json = NULL;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		error_set(err, errno, "open `" SESSION_FILE "`");
+	else if (status.st_size > FILE_MOST)
+		error_set(err, 0, "`" SESSION_FILE "` is too large");
+	else if (!(json = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL)))
+		error_set(err, 0, "`" SESSION_FILE "` is not JSON");
+	if (fd >= 0)
+		close(fd);
+	return json;
+}
+
+/* Reasons are static texts in the running program. */
+static const char *known_reason(const char *text)
+{
+	static const char *const reasons[] = {"ended", "ttl", "stopped", "lost"};
+	for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)
+		if (strcmp(reasons[i], text) == 0)
+			return reasons[i];
+	return NULL;
+}
+
+static void copy(char *to, size_t size, const json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+int session_file_load(struct session *session, int directory, struct error *err)
+{
+	json_t *json = read_whole(directory, err);
+	if (!json)
+		return -1;
+	if (json_integer_value(json_object_get(json, "version")) != VERSION) {
+		json_decref(json);
+		return error_set(err, 0, "`" SESSION_FILE "` is not of this version");
+	}
+	copy(session->name, sizeof session->name, json, "name");
+	copy(session->tenant, sizeof session->tenant, json, "tenant");
+	session->ttl_ms = (uint64_t)json_integer_value(json_object_get(json, "ttl_ms"));
+	limits_from(&session->limits, json_object_get(json, "limits"));
+	session->env = env_from(json_object_get(json, "env"));
+	session->end_reason = known_reason(json_string_value(json_object_get(json, "ending")));
+	json_decref(json);
+	return 0;
+}
