@@ -30,7 +30,7 @@
  *
  * What init's filter must allow besides all of the user's: capset, clone (without new namespaces), close_range, dup3,
  * epoll_create1, epoll_ctl, epoll_wait, epoll_pwait, exit_group, fchown, fcntl, getdents64, ioctl, kill, mmap, munmap,
- * pidfd_open, pidfd_send_signal, pipe2, poll, prctl, prlimit64, recvmsg, rt_sigprocmask, seccomp, sendmsg, setresgid,
+ * pidfd_open, pidfd_send_signal, pipe2, poll, prctl, prlimit64, recvmsg, rt_sigprocmask, seccomp, sendmsg, socketpair, setresgid,
  * setresuid, setsid, signalfd4, wait4. The user's filter is loaded last, as the user; after it come execve, mmap,
  * write and exit_group.
  */

@@ -118,16 +118,21 @@ static int execute_it(const struct child_plan *plan)
 }
 
 /* clang-format off */
-static const struct {
+struct step {
 	enum init_phase phase;
 	int (*take)(const struct child_plan *plan);
-} steps[] = {
+};
+
+static const struct step first_steps[] = {
 	{INIT_PHASE_CGROUP, join_leaf},
 	{INIT_PHASE_CGROUP, note_itself},
-	{INIT_PHASE_STREAMS, take_streams},
-	{INIT_PHASE_TERMINAL, lead_session},
 	{INIT_PHASE_CONFINE, unblock_signals},
 	{INIT_PHASE_CONFINE, become_victim},
+};
+
+static const struct step last_steps[] = {
+	{INIT_PHASE_STREAMS, take_streams},
+	{INIT_PHASE_TERMINAL, lead_session},
 	{INIT_PHASE_CONFINE, set_limits},
 	{INIT_PHASE_CONFINE, become_user},
 	{INIT_PHASE_CWD, enter_directory},
@@ -136,14 +141,32 @@ static const struct {
 };
 /* clang-format on */
 
+static bool take_all(const struct step *steps, size_t count, const struct child_plan *plan)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (steps[i].take(plan) == 0)
+			continue;
+		plan->note->errnum = errno;
+		plan->note->phase = steps[i].phase;
+		return false;
+	}
+	return true;
+}
+
+bool child_prepare(const struct child_plan *plan)
+{
+	return take_all(first_steps, sizeof first_steps / sizeof *first_steps, plan);
+}
+
+_Noreturn void child_become(const struct child_plan *plan)
+{
+	take_all(last_steps, sizeof last_steps / sizeof *last_steps, plan);
+	_exit(127);
+}
+
 _Noreturn void child_run(const struct child_plan *plan)
 {
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-		if (steps[i].take(plan) < 0) {
-			plan->note->errnum = errno;
-			plan->note->phase = steps[i].phase;
-			break;
-		}
-	}
+	if (child_prepare(plan))
+		child_become(plan);
 	_exit(127);
 }

@@ -27,4 +27,8 @@ struct child_plan {
 /* Become the user's process; or note what failed, and end. */
 _Noreturn void child_run(const struct child_plan *plan);
 
+/* The same in two parts: what needs the leaf alone (false: it was noted what failed), and the rest. */
+bool child_prepare(const struct child_plan *plan);
+_Noreturn void child_become(const struct child_plan *plan);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "outbox.h"
 #include "request.h"
+#include "spare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +74,7 @@ void init_destroy(struct init *init)
 {
 	if (!init)
 		return;
+	spares_end_before(init, UINT32_MAX);
 	if (init->table.notes)
 		process_table_finish(&init->table);
 	const int fds[] = {init->control, init->signals, init->reports[0], init->reports[1], init->poll};
@@ -153,6 +155,8 @@ static void reap_all(struct init *init)
 			reap_stopped(process);
 		else if (process)
 			reap_ended(init, process, status, &usage);
+		else if (!WIFSTOPPED(status))
+			spare_reaped(init, pid);
 	}
 	init->has_zombies = true;
 }

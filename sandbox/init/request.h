@@ -6,7 +6,7 @@
  *   ENOSYS    no such type                             EINVAL   a field, a flag, or the payload's strings
  *   EBADF     a wrong number of descriptors            EMFILE   they did not fit into init's table
  *   ESRCH     the process is not known                 EEXIST   its number is in use
- *   EAGAIN    INIT_PROCESSES are known                 EPERM    the payload is not a sealed memfd
+ *   EAGAIN    INIT_PROCESSES are known, or SPARES wait EPERM    the payload is not a sealed memfd
  *   EFBIG     the payload is too large                 ENOTDIR  the directory is not absolute
  *   EBUSY     FORGET of one that has not exited        ECHILD   its tree cannot be found (it is lost, or /proc hides it)
  * One of a lower epoch is ignored.

@@ -1,5 +1,6 @@
 #include "start.h"
 
+#include "spare.h"
 #include "subreaper.h"
 
 #include <errno.h>
@@ -75,7 +76,8 @@ static void launch(struct init *init, struct process *process, const struct payl
 			.leaf_fds = request->fds + 1,
 			.leaf_count = request->fd_count - 1,
 		};
-		fork_child(init, process, &plan);
+		if (!spare_start(init, process, &plan, request->fds[0]))
+			fork_child(init, process, &plan);
 	}
 	stdio_close(&stdio);
 	if (outcome_fd >= 0)
@@ -92,6 +94,7 @@ int start_process(struct init *init, const struct request *request)
 	wrong = payload_map(&payload, request->fds[0], message->argc, message->envc);
 	if (wrong && wrong != ENOMEM)
 		return wrong;
+	spares_end_before(init, message->process);
 	struct process *process = process_add(&init->table, message->process, message->flags);
 	if (process && wrong)
 		process_fail(process, INIT_PHASE_PAYLOAD, wrong);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
+static struct spare_leaf *keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
 {
 	struct spare_leaf *spare = calloc(1, sizeof *spare);
 	if (!spare)
@@ -15,6 +15,7 @@ static void keep(struct sandbox *sandbox, uint32_t process, const struct keeper_
 		answer->fds[i] = -1;
 	}
 	sandbox->spares = spare;
+	return spare;
 }
 
 static struct spare_leaf *take(struct sandbox *sandbox, uint32_t process)
@@ -70,9 +71,10 @@ static void answered(void *owner, uint32_t number, const struct keeper_answer *a
 	sandbox->is_asking = false;
 	if (sandbox->is_ending || sandbox->is_lost)
 		return;
-	if (answer->reply->status == KEEPER_OK)
-		keep(sandbox, number, answer);
-	else if (!is_waited_for)
+	const struct spare_leaf *spare = answer->reply->status == KEEPER_OK ? keep(sandbox, number, answer) : NULL;
+	if (spare && !is_waited_for)
+		init_client_prepare(sandbox->init, number, spare->fds, spare->count);
+	else if (!spare && !is_waited_for)
 		return;
 	sandbox->next_leaf = number + 1;
 	if (is_waited_for && answer->reply->status == KEEPER_OK)
