@@ -258,6 +258,14 @@ int sandbox_box_leaf(struct sandbox_box *box, uint32_t process, int fds[8], stru
 	return count;
 }
 
+int sandbox_box_leaf_open(struct sandbox_box *box, uint32_t process, int fds[8], struct error *err)
+{
+	if (driver_of(box) == &cgroup_none)
+		return 0;
+	struct leaf *leaf = need_leaf(box, process, err);
+	return leaf ? cgroup_leaf_open(&leaf->group, &box->cgroups, fds, err) : -1;
+}
+
 int sandbox_box_leaf_kill(struct sandbox_box *box, uint32_t process, struct error *err)
 {
 	struct leaf *leaf = need_leaf(box, process, err);

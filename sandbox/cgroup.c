@@ -120,17 +120,22 @@ static void leaf_name(uint32_t process, char name[LEAF_NAME_BYTES])
 }
 
 /* Where leaves have no directory, a process joins `work` itself. */
+static int leaf_open(const struct cgroup_group *leaf, const struct cgroup_session *session, unsigned index,
+                     struct error *err)
+{
+	int dir = leaf->host->hierarchies[index].has_leaves ? leaf->dirs[index] : session->work.dirs[index];
+	int fd = openat(dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	return fd >= 0 ? fd : error_set(err, errno, "open `cgroup.procs` of a leaf");
+}
+
 static int leaf_in_hierarchy(struct cgroup_group *leaf, const struct cgroup_session *session, unsigned index,
                              const char *name, int *fd, struct error *err)
 {
-	int dir = session->work.dirs[index];
-	if (leaf->host->hierarchies[index].has_leaves) {
-		if (make_dir(dir, name, &leaf->dirs[index], err) < 0)
-			return -1;
-		dir = leaf->dirs[index];
-	}
-	*fd = openat(dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-	return *fd >= 0 ? 0 : error_set(err, errno, "open `cgroup.procs` of leaf `%s`", name);
+	if (leaf->host->hierarchies[index].has_leaves &&
+	    make_dir(session->work.dirs[index], name, &leaf->dirs[index], err) < 0)
+		return -1;
+	*fd = leaf_open(leaf, session, index, err);
+	return *fd >= 0 ? 0 : error_prefix(err, "`%s`", name);
 }
 
 static void undo_leaf(struct cgroup_group *leaf, const struct cgroup_session *session, const char *name, int *fds,
@@ -164,6 +169,24 @@ int cgroup_leaf_create(struct cgroup_group *leaf, const struct cgroup_session *s
 	if (host->driver->prepare_leaf(leaf, err) < 0) {
 		undo_leaf(leaf, session, name, fds, count);
 		return -1;
+	}
+	return count;
+}
+
+int cgroup_leaf_open(const struct cgroup_group *leaf, const struct cgroup_session *session, int fds[8],
+                     struct error *err)
+{
+	int count = 0;
+	for (unsigned i = 0; i < leaf->host->count; i++) {
+		if (session->work.dirs[i] < 0)
+			continue;
+		fds[count] = leaf_open(leaf, session, i, err);
+		if (fds[count] < 0) {
+			while (count > 0)
+				close(fds[--count]);
+			return -1;
+		}
+		count++;
 	}
 	return count;
 }

@@ -91,6 +91,9 @@ bool cgroup_session_remove(struct cgroup_session *session);
 /* The leaf pPROCESS. FDS get each hierarchy's cgroup.procs to be written "0" to; returns their number. */
 int cgroup_leaf_create(struct cgroup_group *leaf, const struct cgroup_session *session, uint32_t process, int fds[8],
                        struct error *err);
+/* Open them again. */
+int cgroup_leaf_open(const struct cgroup_group *leaf, const struct cgroup_session *session, int fds[8],
+                     struct error *err);
 int cgroup_leaf_remove(struct cgroup_group *leaf, const struct cgroup_session *session, uint32_t process,
                        struct error *err);
 void cgroup_leaf_finish(struct cgroup_group *leaf); /* closes; the directories are removed with the session */

@@ -44,6 +44,8 @@ void sandbox_box_destroy(struct sandbox_box *box); /* NULL is allowed; frees wha
 /* Leaves: a cgroup for each process. Without cgroups, leaf() gives 0 descriptors and the others return -1 with ENOSYS. */
 /* Make the leaf of PROCESS; FDS get its cgroup.procs, opened for writing (close-on-exec; the caller's). Returns their number. */
 int sandbox_box_leaf(struct sandbox_box *box, uint32_t process, int fds[8], struct error *err);
+/* The descriptors of a leaf again, which sandbox_box_leaf() has made. */
+int sandbox_box_leaf_open(struct sandbox_box *box, uint32_t process, int fds[8], struct error *err);
 int sandbox_box_leaf_kill(struct sandbox_box *box, uint32_t process, struct error *err);
 /* 1 if nothing lives in it, 0 if something does, -1 on error. */
 int sandbox_box_leaf_is_empty(struct sandbox_box *box, uint32_t process, struct error *err);

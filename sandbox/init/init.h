@@ -8,7 +8,6 @@
 
 #include "process.h"
 #include "settings.h"
-#include "spare.h"
 
 struct init {
 	struct settings settings;
@@ -18,14 +17,13 @@ struct init {
 	int poll;                    /* the epoll descriptor */
 	uint64_t epoch;              /* of the gateway that is obeyed */
 	struct init_message refusal; /* to be sent; type 0 = none */
-	bool owes_synced;
-	int32_t repeats;    /* of SYNCED: how many STARTED follow */
+	bool owes_synced, owes_sync_done;
+	size_t unanswered;  /* STARTs from before the last SYNC: SYNC_DONE waits for them */
 	uint32_t watched;   /* the events for which the control socket is watched */
 	bool is_blocked;    /* what is owed could not be sent */
 	bool waits_by_time; /* and no event will tell when it can */
 	bool has_zombies;   /* the last turn left some to be reaped */
 	bool is_gone;       /* the other end is closed */
-	struct spare spares[SPARES];
 	struct process_table table;
 };
 

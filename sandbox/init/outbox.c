@@ -54,7 +54,7 @@ static enum outbox_result send_synced(struct init *init)
 {
 	if (!init->owes_synced)
 		return OUTBOX_SENT;
-	struct init_message message = {.type = INIT_SYNCED, .epoch = init->epoch, .value = init->repeats};
+	struct init_message message = {.type = INIT_SYNCED, .epoch = init->epoch};
 	enum outbox_result result = outbox_send(init->control, &message, NULL, 0);
 	init->owes_synced = result != OUTBOX_SENT;
 	return result;
@@ -76,8 +76,10 @@ static enum outbox_result send_answer(struct init *init, struct process *process
 		count = streams_list(&process->streams, fds);
 	}
 	enum outbox_result result = outbox_send(init->control, &message, fds, count);
-	if (result == OUTBOX_SENT)
-		process_set_answered(&init->table, process);
+	if (result != OUTBOX_SENT)
+		return result;
+	init->unanswered -= !process->is_answered && init->unanswered > 0;
+	process_set_answered(&init->table, process);
 	return result;
 }
 
@@ -134,6 +136,16 @@ static enum outbox_result send_rest(struct init *init, struct process *process)
 	return OUTBOX_SENT;
 }
 
+static enum outbox_result send_sync_done(struct init *init)
+{
+	if (!init->owes_sync_done || init->unanswered > 0)
+		return OUTBOX_SENT;
+	struct init_message message = {.type = INIT_SYNC_DONE, .epoch = init->epoch};
+	enum outbox_result result = outbox_send(init->control, &message, NULL, 0);
+	init->owes_sync_done = result != OUTBOX_SENT;
+	return result;
+}
+
 enum outbox_result outbox_flush(struct init *init)
 {
 	enum outbox_result result = send_refusal(init);
@@ -143,5 +155,5 @@ enum outbox_result outbox_flush(struct init *init)
 		result = send_answers(init);
 	for (size_t i = 0; result == OUTBOX_SENT && i < init->table.count; i++)
 		result = send_rest(init, &init->table.rows[i]);
-	return result;
+	return result == OUTBOX_SENT ? send_sync_done(init) : result;
 }

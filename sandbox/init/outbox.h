@@ -16,7 +16,8 @@ enum outbox_result {
 /* Send one message, with COUNT descriptors. */
 enum outbox_result outbox_send(int control, const struct init_message *message, const int *fds, size_t count);
 
-/* Send all that INIT owes: a refusal, SYNCED, the answers to START in their order, then what else processes owe. */
+/* Send all that INIT owes: a refusal, SYNCED, the answers to START in their order, what else processes owe,
+ * then SYNC_DONE. */
 enum outbox_result outbox_flush(struct init *init);
 
 #endif

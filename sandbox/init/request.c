@@ -1,6 +1,5 @@
 #include "request.h"
 
-#include "spare.h"
 #include "start.h"
 
 #include <errno.h>
@@ -71,14 +70,13 @@ static int synchronise(struct init *init, const struct request *request, struct 
 {
 	(void)process;
 	init->epoch = request->message.epoch;
-	init->owes_synced = true;
-	init->repeats = 0;
+	init->owes_synced = init->owes_sync_done = true;
+	init->unanswered = init->table.queue_count;
 	for (size_t i = 0; i < init->table.count; i++) {
 		struct process *known = &init->table.rows[i];
 		if (known->number == 0 || !known->is_answered)
 			continue;
-		known->owed |= OWES_ANSWER | (known->state == PROCESS_EXITED ? (uint32_t)OWES_EXITED : 0);
-		init->repeats++;
+		known->owed = OWES_ANSWER | (known->state == PROCESS_EXITED ? (uint32_t)OWES_EXITED : 0);
 	}
 	return 0;
 }
@@ -87,12 +85,6 @@ static int start(struct init *init, const struct request *request, struct proces
 {
 	(void)process;
 	return start_process(init, request);
-}
-
-static int prepare(struct init *init, const struct request *request, struct process *process)
-{
-	(void)process;
-	return spare_prepare(init, request);
 }
 
 static int send_signal(struct init *init, const struct request *request, struct process *process)
@@ -140,7 +132,6 @@ static const struct row {
 	[INIT_KILL_TREE] = {kill_tree, KNOWN, 0, 0, 0},
 	[INIT_CLOSE_STDIN] = {close_stdin, KNOWN, 0, 0, 0},
 	[INIT_FORGET] = {forget, KNOWN, 0, 0, 0},
-	[INIT_PREPARE] = {prepare, NEW, 0, 1, INIT_LEAF_FDS},
 };
 
 static const struct row *find_row(uint32_t type)

@@ -7,7 +7,9 @@
  * and answered by REFUSED; init never dies of one.
  *
  * SYNC {epoch} is the first request of each gateway. Init answers SYNCED, then, for each process that it still
- * knows, STARTED (with its descriptors again) and EXITED where it has exited. It ignores requests with a lower epoch.
+ * knows, STARTED (with its descriptors again) and EXITED where it has exited; then SYNC_DONE. A START of an earlier
+ * gateway that was not answered yet is answered before that, too. It ignores requests with a lower epoch. Every
+ * message carries the epoch in which it was sent: one with a lower epoch is for a gateway that is dead.
  * SYNCED with epoch 0, unasked, is the first message of all: init has confined itself (boot.h).
  *
  * A process is started with its leaf's descriptors or with INIT_SUBREAPER, never with both or neither.
@@ -25,16 +27,15 @@ enum init_message_type {
 	INIT_KILL_TREE, /* kill what is in its leaf, or below its subreaper, until nothing is left; then KILLED */
 	INIT_CLOSE_STDIN,
 	INIT_FORGET,
-	INIT_PREPARE, /* descriptors: the cgroup.procs of the leaf of a process that START may follow for, with them again:
-	               * a hint, so that the child is there by then (spare.h). A higher START ends those that wait */
 	/* answers and events */
-	INIT_SYNCED = 33,  /* value = how many STARTED follow that repeat an earlier one */
+	INIT_SYNCED = 33,
 	INIT_STARTED,      /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end
 	                   * (again after a SYNC, unless it was closed: then the flag is off) */
 	INIT_START_FAILED, /* value = errno, phase = what was tried */
 	INIT_EXITED,       /* value = wait status, usage; flags = INIT_LOST or 0 */
 	INIT_KILLED,
-	INIT_REFUSED, /* value = the request's type; errno in flags: see request.h. Also the answer to a START refused */
+	INIT_REFUSED,   /* value = the request's type; errno in flags: see request.h. Also the answer to a START refused */
+	INIT_SYNC_DONE, /* everything that was known at the time of SYNC has been told */
 };
 
 enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };

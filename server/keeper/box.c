@@ -25,6 +25,7 @@ struct box *box_create(struct keeper *keeper, const struct sandbox_spec *spec, s
 	if (!box)
 		abort();
 	box->keeper = keeper;
+	box->epoch = keeper->epoch;
 	box->watch = (struct watch){.ready = init_ready, .subject = box};
 	memcpy(box->session, spec->session, sizeof box->session);
 	box->sandbox = sandbox_box_create(keeper->host, spec, &box->init_socket, err);
@@ -60,6 +61,7 @@ static void leaf_free(struct leaf *leaf)
 
 static void leaf_answer_kill(struct leaf *leaf)
 {
+	leaf->killing = false;
 	if (!leaf->kill_open)
 		return;
 	leaf->kill_open = false;
@@ -147,8 +149,28 @@ void box_handle(struct box *box, enum box_event event)
 	transition->act(box);
 }
 
+void box_orphan(struct box *box)
+{
+	box->destroy_open = false;
+	for (struct leaf *leaf = box->leaves; leaf; leaf = leaf->next)
+		leaf->kill_open = false;
+}
+
+static struct leaf *find_any_leaf(const struct box *box, uint32_t process)
+{
+	struct leaf *leaf = box->leaves;
+	while (leaf && leaf->process != process)
+		leaf = leaf->next;
+	return leaf;
+}
+
 int box_leaf_create(struct box *box, uint32_t process, int fds[8], struct error *err)
 {
+	const struct leaf *old = find_any_leaf(box, process);
+	if (old && old->dropped)
+		return error_set(err, EBUSY, "something of an earlier process %u still lives", process);
+	if (old)
+		return sandbox_box_leaf_open(box->sandbox, process, fds, err);
 	if (box->leaf_count >= BOX_LEAVES)
 		return error_set(err, EAGAIN, "more than %d processes of a sandbox that are not forgotten", BOX_LEAVES);
 	int count = sandbox_box_leaf(box->sandbox, process, fds, err);
@@ -159,7 +181,6 @@ int box_leaf_create(struct box *box, uint32_t process, int fds[8], struct error 
 		abort();
 	*leaf = (struct leaf){.next = box->leaves, .box = box, .process = process};
 	box->leaves = leaf;
-	box->highest_leaf = process;
 	box->leaf_count++;
 	return count;
 }
@@ -186,28 +207,6 @@ static void leaf_remove(struct leaf *leaf)
 		          LOG_FIELDS(log_number("process", leaf->process), log_text("error", err.message)));
 }
 
-/* An error of is_empty means that the cgroup cannot be asked any more: then nothing is to be waited for. */
-static void leaf_attempt(struct retry *retry)
-{
-	struct leaf *leaf = container_of(retry, struct leaf, retry);
-	struct box *box = leaf->box;
-	if (leaf->kill_open)
-		sandbox_box_leaf_kill(box->sandbox, leaf->process, NULL);
-	if (sandbox_box_leaf_is_empty(box->sandbox, leaf->process, NULL) == 0) {
-		if (leaf->kill_open && retry_is_late(retry, LATE_SECONDS))
-			log_write(LOG_ERROR, box->session, "something outlives being killed",
-			          LOG_FIELDS(log_number("process", leaf->process)));
-		return;
-	}
-	leaf_answer_kill(leaf);
-	if (leaf->dropped) {
-		leaf_remove(leaf);
-		return;
-	}
-	leaf_unwatch(leaf);
-	retry_stop(retry);
-}
-
 static void leaf_ready(void *subject, uint32_t events)
 {
 	(void)events;
@@ -225,12 +224,34 @@ static void leaf_watch(struct leaf *leaf)
 	leaf->watched = watch_add(leaf->box->keeper->epoll, fd, EPOLLPRI | EPOLLET, &leaf->watch, NULL) == 0;
 }
 
+/* An error of is_empty means that the cgroup cannot be asked any more: then nothing is to be waited for. */
+static void leaf_attempt(struct retry *retry)
+{
+	struct leaf *leaf = container_of(retry, struct leaf, retry);
+	struct box *box = leaf->box;
+	if (leaf->killing)
+		sandbox_box_leaf_kill(box->sandbox, leaf->process, NULL);
+	if (sandbox_box_leaf_is_empty(box->sandbox, leaf->process, NULL) == 0) {
+		leaf_watch(leaf);
+		if (leaf->killing && retry_is_late(retry, LATE_SECONDS))
+			log_write(LOG_ERROR, box->session, "something outlives being killed",
+			          LOG_FIELDS(log_number("process", leaf->process)));
+		return;
+	}
+	leaf_answer_kill(leaf);
+	if (leaf->dropped) {
+		leaf_remove(leaf);
+		return;
+	}
+	leaf_unwatch(leaf);
+	retry_stop(retry);
+}
+
 void leaf_kill(struct leaf *leaf, uint32_t id)
 {
 	assert(!leaf->kill_open);
-	leaf->kill_open = true;
+	leaf->killing = leaf->kill_open = leaf->was_killed = true;
 	leaf->kill_id = id;
-	leaf_watch(leaf);
 	retry_start(&leaf->box->keeper->retries, &leaf->retry, leaf_attempt);
 	retry_hurry(&leaf->retry);
 }
@@ -238,6 +259,5 @@ void leaf_kill(struct leaf *leaf, uint32_t id)
 void leaf_drop(struct leaf *leaf)
 {
 	leaf->dropped = true;
-	leaf_watch(leaf);
 	retry_start(&leaf->box->keeper->retries, &leaf->retry, leaf_attempt);
 }

@@ -14,7 +14,7 @@ struct queued_reply {
 	struct queued_reply *next;
 	size_t size, count;
 	int fds[CONVERSATION_FDS];
-	unsigned char bytes[sizeof(struct keeper_created)];
+	unsigned char bytes[];
 };
 
 static void close_all(const int *fds, size_t count)
@@ -46,7 +46,7 @@ static bool send_now(int socket, const void *bytes, size_t size, const int *fds,
 
 static void enqueue(struct conversation *conversation, const void *bytes, size_t size, const int *fds, size_t count)
 {
-	struct queued_reply *reply = calloc(1, sizeof *reply);
+	struct queued_reply *reply = calloc(1, sizeof *reply + size);
 	if (!reply)
 		abort();
 	reply->size = size;

@@ -1,7 +1,7 @@
 /*
  * conversation.h: the keeper's end of the socket pair to one gateway: requests in, replies out.
  *
- * While a reply waits for room in the socket, no request is read: so what waits is bounded by what is open, and a
+ * While a reply waits for room in the socket, no request is read: so what waits is bounded by what is open (after ADOPT by what there is), and a
  * gateway that does not read its replies is only hurting itself.
  */
 #ifndef SANDBAR_CONVERSATION_H

@@ -95,10 +95,12 @@ void keeper_handle(struct keeper *keeper, const void *bytes, size_t size)
 	}
 	memcpy(&request, bytes, size);
 	const char *refusal = request_refusal(keeper, &request, &box);
-	if (refusal)
+	if (refusal) {
 		refuse(keeper, &request, refusal);
-	else
-		request_perform(keeper, &request, box);
+		return;
+	}
+	keeper->performed++;
+	request_perform(keeper, &request, box);
 }
 
 static void message(void *owner, const void *bytes, size_t size)
@@ -157,7 +159,7 @@ void keeper_run(struct keeper *keeper)
 int keeper_attach(struct keeper *keeper, int socket, uint64_t epoch, struct error *err)
 {
 	keeper->epoch = epoch;
-	keeper->refused = 0;
+	keeper->refused = keeper->performed = 0;
 	keeper->ready = false;
 	return conversation_open(&keeper->conversation, socket, err);
 }
@@ -166,14 +168,15 @@ void keeper_detach(struct keeper *keeper)
 {
 	conversation_close(&keeper->conversation);
 	keeper->ready = false;
-	for (struct box *box = keeper->boxes; box; box = box->next) {
-		box->destroy_open = false;
-		box_handle(box, BOX_END);
-	}
 	/* The ids of its requests would mean something else to the next gateway. */
 	for (struct box *box = keeper->boxes; box; box = box->next)
-		for (struct leaf *leaf = box->leaves; leaf; leaf = leaf->next)
-			leaf->kill_open = false;
+		box_orphan(box);
+}
+
+void keeper_end_boxes(struct keeper *keeper)
+{
+	for (struct box *box = keeper->boxes; box; box = box->next)
+		box_handle(box, BOX_END);
 }
 
 bool keeper_is_ready(const struct keeper *keeper)

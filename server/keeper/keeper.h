@@ -1,5 +1,6 @@
 /*
- * keeper.h: the privileged side as a library: requests of one gateway at a time, answered by means of sandbox/.
+ * keeper.h: the privileged side as a library: requests of one gateway at a time, answered by means of sandbox/. The
+ * sandboxes of a gateway that is gone wait for the next one.
  *
  * It never blocks but for the making of a sandbox (a few milliseconds). The caller's loop waits for keeper_fd() and
  * keeper_deadline(), and calls keeper_run(). What belongs to the programs (listeners, the gateway's process, signals)
@@ -27,8 +28,10 @@ void keeper_run(struct keeper *keeper);
 /* Begin to serve the gateway at the other end of SOCKET (SEQPACKET, non-blocking; the keeper's from here on). EPOCH
  * rises with each gateway. No other gateway may be attached. */
 int keeper_attach(struct keeper *keeper, int socket, uint64_t epoch, struct error *err);
-/* The gateway is gone: its conversation ends, and so do its sandboxes, which takes until keeper_boxes() is 0. */
+/* The gateway is gone: its conversation ends. Its sandboxes live on; what it had asked for is still done. */
 void keeper_detach(struct keeper *keeper);
+/* Every sandbox ends, which takes until keeper_boxes() is 0. */
+void keeper_end_boxes(struct keeper *keeper);
 bool keeper_is_ready(const struct keeper *keeper);    /* the attached gateway said that it serves */
 bool keeper_is_attached(const struct keeper *keeper); /* false too when the gateway closed its end */
 size_t keeper_boxes(const struct keeper *keeper);     /* sandboxes of which something is left */

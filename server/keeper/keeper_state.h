@@ -16,7 +16,7 @@ struct keeper {
 	struct retry_list retries;
 	struct conversation conversation;
 	uint64_t epoch;
-	uint64_t refused; /* requests of this gateway */
+	uint64_t refused, performed; /* requests of this gateway */
 	uint32_t max_sessions;
 	int epoll;
 	bool ready;

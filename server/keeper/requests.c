@@ -13,7 +13,7 @@ enum subject {
 
 enum process_rule {
 	PROCESS_NONE,   /* 0 */
-	PROCESS_NEW,    /* above every number that had a leaf */
+	PROCESS_NEW,    /* one that has no leaf, or one of which nothing was killed */
 	PROCESS_LEAF,   /* one that has a leaf */
 	PROCESS_IDLE,   /* one that has a leaf which is not being killed */
 	PROCESS_SWITCH, /* 0 or 1: not a process, but on or off */
@@ -69,17 +69,16 @@ static bool may_create(struct keeper *keeper, const struct keeper_request *reque
 	return false;
 }
 
-static void answer_created(struct keeper *keeper, struct box *box, uint32_t id, int socket)
+/* Hand BOX to the gateway: it gets SOCKET. */
+static void answer_box(struct keeper *keeper, struct box *box, uint32_t id, enum keeper_reply_status status, int socket)
 {
 	struct keeper_created created = {
-		.reply = {.id = id, .status = KEEPER_OK},
+		.reply = {.id = id, .status = status},
 		.epoch = keeper->epoch,
 		.layers = *sandbox_host_layers(keeper->host),
 	};
 	memcpy(created.reply.session, box->session, SESSION_ID_LENGTH);
 	conversation_send(&keeper->conversation, &created, sizeof created, &socket, 1);
-	log_write(LOG_INFO, box->session, "a sandbox was made",
-	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper->box_count)));
 }
 
 static void perform_create(struct keeper *keeper, struct box *none, const struct keeper_request *request)
@@ -99,7 +98,9 @@ static void perform_create(struct keeper *keeper, struct box *none, const struct
 		copy = box->watched ? duplicate(box->init_socket, &err) : -1;
 	}
 	if (copy >= 0) {
-		answer_created(keeper, box, request->id, copy);
+		answer_box(keeper, box, request->id, KEEPER_OK, copy);
+		log_write(LOG_INFO, box->session, "a sandbox was made",
+		          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper->box_count)));
 		return;
 	}
 	log_write(LOG_WARN, request->session, "a sandbox could not be made", LOG_FIELDS(log_text("error", err.message)));
@@ -166,9 +167,53 @@ static void perform_freeze(struct keeper *keeper, struct box *box, const struct 
 		keeper_answer_ok(keeper, request->id, request->session);
 }
 
+static void answer_leaves(struct keeper *keeper, const struct box *box, uint32_t id)
+{
+	struct keeper_reply reply = {.id = id, .status = KEEPER_HAS_LEAF};
+	memcpy(reply.session, box->session, SESSION_ID_LENGTH);
+	for (const struct leaf *leaf = box->leaves; leaf; leaf = leaf->next) {
+		reply.process = leaf->process;
+		if (!leaf->dropped)
+			conversation_send(&keeper->conversation, &reply, sizeof reply, NULL, 0);
+	}
+}
+
+/* One whose init died meanwhile is not worth handing on; for one that cannot be there is no second chance. */
+static bool adopt_box(struct keeper *keeper, struct box *box, uint32_t id)
+{
+	struct error err = {0};
+	if (box->state == BOX_ENDING)
+		return false;
+	int copy = box->state == BOX_LIVE ? duplicate(box->init_socket, &err) : -1;
+	if (copy < 0) {
+		log_write(LOG_WARN, box->session, "a sandbox is not handed to the new gateway",
+		          LOG_FIELDS(log_text("why", box->state == BOX_LIVE ? err.message : "its init is gone")));
+		box_handle(box, BOX_END);
+		return false;
+	}
+	box->epoch = keeper->epoch;
+	answer_box(keeper, box, id, KEEPER_FOUND, copy);
+	answer_leaves(keeper, box, id);
+	return true;
+}
+
+static void perform_adopt(struct keeper *keeper, struct box *none, const struct keeper_request *request)
+{
+	(void)none;
+	struct keeper_reply reply = {.id = request->id, .status = KEEPER_OK};
+	for (struct box *box = keeper->boxes; box; box = box->next)
+		reply.process += adopt_box(keeper, box, request->id);
+	conversation_send(&keeper->conversation, &reply, sizeof reply, NULL, 0);
+	if (reply.process > 0)
+		log_write(LOG_INFO, NULL, "the gateway took over", LOG_FIELDS(log_number("sandboxes", reply.process)));
+}
+
 static void perform_ready(struct keeper *keeper, struct box *none, const struct keeper_request *request)
 {
 	(void)none;
+	for (struct box *box = keeper->boxes; box; box = box->next)
+		if (box->epoch != keeper->epoch)
+			box_handle(box, BOX_END);
 	keeper->ready = true;
 	keeper_answer_ok(keeper, request->id, request->session);
 }
@@ -183,6 +228,7 @@ static const struct rule rules[KEEPER_REQUEST_TYPES] = {
 	[KEEPER_USAGE]     = {"usage",     SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_usage},
 	[KEEPER_FREEZE]    = {"freeze",    SUBJECT_SANDBOX, LIVE,        PROCESS_SWITCH, perform_freeze},
 	[KEEPER_READY]     = {"ready",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_ready},
+	[KEEPER_ADOPT]     = {"adopt",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_adopt},
 };
 /* clang-format on */
 
@@ -199,7 +245,8 @@ static bool is_session_id(const char *session)
 	return true;
 }
 
-static const char *refuse_subject(const struct rule *rule, const struct keeper_request *request, const struct box *box)
+static const char *refuse_subject(const struct keeper *keeper, const struct rule *rule,
+                                  const struct keeper_request *request, const struct box *box)
 {
 	static const char nobody[SESSION_ID_LENGTH];
 	if (rule->subject == SUBJECT_NONE)
@@ -208,27 +255,38 @@ static const char *refuse_subject(const struct rule *rule, const struct keeper_r
 		return "a session id is 16 characters of [a-z2-7]";
 	if (rule->subject == SUBJECT_NEW)
 		return box ? "a sandbox of this session exists" : NULL;
-	if (!box)
-		return "no sandbox of this session exists";
+	if (!box || box->epoch != keeper->epoch)
+		return "this gateway has no sandbox of this session";
 	return rule->states & 1u << box->state ? NULL : "the sandbox is lost or ending";
 }
 
 static const char *refuse_process(const struct rule *rule, uint32_t process, const struct box *box)
 {
-	const struct leaf *leaf;
+	const struct leaf *leaf = box ? box_leaf_find(box, process) : NULL;
 	switch (rule->process) {
 	case PROCESS_NONE:
 		return process == 0 ? NULL : "this request is about no process";
 	case PROCESS_NEW:
-		return process > box->highest_leaf ? NULL : "leaf numbers only rise, from 1";
+		if (process == 0)
+			return "process numbers begin with 1";
+		return leaf && leaf->was_killed ? "a leaf that was killed is not used again" : NULL;
 	case PROCESS_SWITCH:
 		return process <= 1 ? NULL : "it is 0 or 1";
 	default:
-		leaf = box_leaf_find(box, process);
 		if (!leaf)
 			return "this process has no leaf";
 		return rule->process == PROCESS_IDLE && leaf->kill_open ? "the leaf is being killed" : NULL;
 	}
+}
+
+/* What may be said only at a certain time of a conversation. */
+static const char *refuse_time(const struct keeper *keeper, uint32_t type)
+{
+	if (type == KEEPER_READY && keeper->ready)
+		return "it was said already";
+	if (type == KEEPER_ADOPT && keeper->performed > 0)
+		return "it comes first";
+	return NULL;
 }
 
 const char *request_refusal(const struct keeper *keeper, const struct keeper_request *request, struct box **box)
@@ -239,11 +297,11 @@ const char *request_refusal(const struct keeper *keeper, const struct keeper_req
 	const struct rule *rule = &rules[request->type];
 	if (rule->subject != SUBJECT_NONE)
 		*box = keeper_find(keeper, request->session);
-	const char *refusal = refuse_subject(rule, request, *box);
+	const char *refusal = refuse_subject(keeper, rule, request, *box);
 	if (!refusal)
 		refusal = refuse_process(rule, request->process, *box);
-	if (!refusal && request->type == KEEPER_READY && keeper->ready)
-		return "it was said already";
+	if (!refusal)
+		refusal = refuse_time(keeper, request->type);
 	if (refusal || request->type != KEEPER_CREATE)
 		return refusal;
 	if (request->required_layers >> LAYER_COUNT)

@@ -6,6 +6,7 @@
 #include "supervisor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,23 @@ static void serving(void *owner, bool first)
 	          LOG_FIELDS(log_text("address", config->listen[0]), log_number("epoch", (int64_t)config->epoch)));
 }
 
+/* Under the numbers that the old ones have: the host goes on with its own. A sandbox that lives keeps its init. */
+static int reopen(void *owner, struct error *err)
+{
+	struct server *server = owner;
+	int init = program_open("sandbar-init", err);
+	int gateway = init < 0 ? -1 : program_open("sandbard-gateway", err);
+	int result = gateway < 0 ? -1 : 0;
+	if (result == 0 &&
+	    (dup3(init, server->init, O_CLOEXEC) < 0 || dup3(gateway, server->launch.program, O_CLOEXEC) < 0))
+		result = error_set(err, errno, "dup3");
+	if (init >= 0)
+		close(init);
+	if (gateway >= 0)
+		close(gateway);
+	return result;
+}
+
 static void finish(struct server *server)
 {
 	if (server->has_state)
@@ -193,7 +211,7 @@ static void finish(struct server *server)
 
 int server_run(const struct options *options)
 {
-	static const struct supervisor_events events = {.serving = serving};
+	static const struct supervisor_events events = {.serving = serving, .reopen = reopen};
 	struct server server = {.options = options, .init = -1, .launch = {.program = -1, .sessions = -1, .key = -1}};
 	struct error err;
 	int code = identity_find(&server.launch.identity, options->user, &err) < 0 ? EXIT_USAGE : EXIT_STOPPED;

@@ -15,7 +15,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define READY_NS (10 * SECOND) /* a gateway that is not ready by then is broken */
-#define CLEAR_NS (10 * SECOND) /* sandboxes of a dead gateway; then the next one starts beside what is left */
+#define LEAVE_NS (5 * SECOND)  /* for a gateway that is replaced to close its connections */
 #define STOP_NS (8 * SECOND)   /* for the gateway to end its sessions; with KILL_NS: 10 s in all */
 #define KILL_NS (2 * SECOND)   /* for the kernel to end what was killed */
 #define HANG_UP_NS SECOND      /* for a gateway that closed its conversation to end: mostly it is just dying */
@@ -26,9 +26,9 @@ enum { CRASHES = 3 };
 enum state {
 	STARTING, /* the gateway is not ready yet */
 	SERVING,
-	CLEARING, /* it died: its sandboxes end, then the next one starts */
-	STOPPING, /* it was asked to end its sessions and to leave */
-	KILLING,  /* everything was killed */
+	REPLACING, /* it was asked to leave for the next one, which takes over its sandboxes */
+	STOPPING,  /* it was asked to end its sessions and to leave */
+	KILLING,   /* everything was killed */
 	STOPPED,
 	STATES
 };
@@ -39,6 +39,7 @@ enum event {
 	EVENT_GATEWAY_GONE, /* its process has ended */
 	EVENT_CLEAR,        /* neither a gateway nor a sandbox is left */
 	EVENT_STOP,         /* SIGTERM, SIGINT, SIGHUP */
+	EVENT_REPLACE,      /* SIGUSR2 */
 	EVENT_DEADLINE,
 	EVENTS
 };
@@ -71,6 +72,7 @@ static enum state kill_all(struct supervisor *supervisor, int code)
 	supervisor->exit_code = code;
 	gateway_signal(&supervisor->gateway, SIGKILL);
 	keeper_detach(supervisor->keeper);
+	keeper_end_boxes(supervisor->keeper);
 	set_deadline(supervisor, KILL_NS);
 	return KILLING;
 }
@@ -106,7 +108,11 @@ static enum state await_end(struct supervisor *supervisor)
 
 static enum state kill_gateway(struct supervisor *supervisor)
 {
-	log_write(LOG_ERROR, NULL, "the gateway does not talk to the keeper, and is killed", NULL);
+	bool replacing = supervisor->state == REPLACING;
+	log_write(LOG_ERROR, NULL,
+	          replacing ? "the gateway does not leave, and is killed"
+	                    : "the gateway does not talk to the keeper, and is killed",
+	          NULL);
 	gateway_signal(&supervisor->gateway, SIGKILL);
 	supervisor->deadline = UINT64_MAX;
 	return supervisor->state;
@@ -122,25 +128,41 @@ static bool note_crash(struct supervisor *supervisor)
 	return supervisor->crash_count >= CRASHES && now - oldest < CRASH_WINDOW_NS;
 }
 
-static enum state clear(struct supervisor *supervisor)
+/* The sandboxes wait for the next one. */
+static enum state succeed(struct supervisor *supervisor)
+{
+	keeper_detach(supervisor->keeper);
+	return start(supervisor);
+}
+
+static enum state restart(struct supervisor *supervisor)
 {
 	if (note_crash(supervisor)) {
 		log_write(LOG_ERROR, NULL, "the gateway died again and again: giving up",
 		          LOG_FIELDS(log_number("times", CRASHES), log_number("seconds", CRASH_WINDOW_NS / SECOND)));
 		return kill_all(supervisor, EXIT_GATEWAY);
 	}
-	log_write(LOG_WARN, NULL, "the sandboxes of the dead gateway end, then a new one starts",
-	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
-	keeper_detach(supervisor->keeper);
-	set_deadline(supervisor, CLEAR_NS);
-	return CLEARING;
+	return succeed(supervisor);
 }
 
-static enum state start_beside(struct supervisor *supervisor)
+/* The programs are opened anew each time, so that the one that starts is the one that was there at the last signal. */
+static enum state reopen(struct supervisor *supervisor)
 {
-	log_write(LOG_ERROR, NULL, "sandboxes of the dead gateway are not gone yet",
+	struct error err;
+	if (supervisor->events->reopen(supervisor->owner, &err) < 0)
+		log_write(LOG_ERROR, NULL, "a program cannot be replaced: the old one stays",
+		          LOG_FIELDS(log_text("error", err.message)));
+	return supervisor->state;
+}
+
+static enum state replace(struct supervisor *supervisor)
+{
+	reopen(supervisor);
+	log_write(LOG_INFO, NULL, "the gateway is replaced",
 	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
-	return start(supervisor);
+	gateway_signal(&supervisor->gateway, SIGUSR2);
+	set_deadline(supervisor, LEAVE_NS);
+	return REPLACING;
 }
 
 static enum state stop(struct supervisor *supervisor)
@@ -170,18 +192,24 @@ static enum state finish_late(struct supervisor *supervisor)
 	return finish(supervisor);
 }
 
-/* What is not in the table changes nothing. A second signal while stopping does not wait for the gateway. */
+/* What is not in the table changes nothing. A second signal while stopping does not wait for the gateway. One that
+ * starts may die of SIGUSR2, which is as good as leaving. */
 static action *const actions[STATES][EVENTS] = {
 	[STARTING] = {[EVENT_READY] = announce,
                   [EVENT_HANG_UP] = await_end,
-                  [EVENT_GATEWAY_GONE] = clear,
+                  [EVENT_GATEWAY_GONE] = restart,
                   [EVENT_STOP] = stop,
+                  [EVENT_REPLACE] = replace,
                   [EVENT_DEADLINE] = kill_gateway},
 	[SERVING] = {[EVENT_HANG_UP] = await_end,
-                 [EVENT_GATEWAY_GONE] = clear,
+                 [EVENT_GATEWAY_GONE] = restart,
                  [EVENT_STOP] = stop,
+                 [EVENT_REPLACE] = replace,
                  [EVENT_DEADLINE] = kill_gateway},
-	[CLEARING] = {[EVENT_CLEAR] = start, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = start_beside},
+	[REPLACING] = {[EVENT_GATEWAY_GONE] = succeed,
+                   [EVENT_STOP] = kill_for_stop,
+                   [EVENT_REPLACE] = reopen,
+                   [EVENT_DEADLINE] = kill_gateway},
 	[STOPPING] = {[EVENT_GATEWAY_GONE] = kill_for_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
 	[KILLING] = {[EVENT_CLEAR] = finish, [EVENT_DEADLINE] = finish_late},
 };
@@ -197,7 +225,7 @@ static void take_signals(struct supervisor *supervisor)
 {
 	struct signalfd_siginfo info;
 	while (read(supervisor->signals, &info, sizeof info) == (ssize_t)sizeof info)
-		handle(supervisor, EVENT_STOP);
+		handle(supervisor, info.ssi_signo == SIGUSR2 ? EVENT_REPLACE : EVENT_STOP);
 }
 
 static void take_gateway_end(struct supervisor *supervisor)
@@ -205,7 +233,7 @@ static void take_gateway_end(struct supervisor *supervisor)
 	int status = supervisor->gateway.pidfd < 0 ? -1 : gateway_reap(&supervisor->gateway);
 	if (status < 0)
 		return;
-	bool asked = supervisor->state == STOPPING || supervisor->state == KILLING;
+	bool asked = supervisor->state >= REPLACING;
 	log_write(asked ? LOG_INFO : LOG_ERROR, NULL, asked ? "the gateway has left" : "the gateway died",
 	          LOG_FIELDS(log_number(WIFSIGNALED(status) ? "signal" : "exit_code",
 	                                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status))));
@@ -253,18 +281,19 @@ static void turn(struct supervisor *supervisor)
 	}
 }
 
-static void stop_signals(sigset_t *set)
+static void taken_signals(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGUSR2);
 }
 
 int supervisor_block_signals(struct error *err)
 {
 	sigset_t set;
-	stop_signals(&set);
+	taken_signals(&set);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
@@ -276,7 +305,7 @@ int supervisor_run(struct keeper *keeper, struct gateway_launch *launch, const s
                    void *owner)
 {
 	sigset_t set;
-	stop_signals(&set);
+	taken_signals(&set);
 	struct supervisor supervisor = {
 		.keeper = keeper, .launch = launch, .events = events, .owner = owner, .gateway = {.pidfd = -1}};
 	supervisor.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

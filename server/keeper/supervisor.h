@@ -1,6 +1,7 @@
 /*
- * supervisor.h: the life of the server while it runs: a gateway is started, announced, started again when it dies,
- * and everything is ended when a signal asks for it. A table of states and events; the loop only makes events.
+ * supervisor.h: the life of the server while it runs: a gateway is started, announced, started again when it dies (its
+ * sandboxes live on), replaced by a new program on SIGUSR2, and everything is ended when a signal asks for it. A table
+ * of states and events; the loop only makes events.
  */
 #ifndef SANDBAR_SUPERVISOR_H
 #define SANDBAR_SUPERVISOR_H
@@ -11,6 +12,8 @@
 struct supervisor_events {
 	/* A gateway serves; FIRST is false for one that follows a dead one. */
 	void (*serving)(void *owner, bool first);
+	/* SIGUSR2: open the programs anew. -1: the old ones stay. */
+	int (*reopen)(void *owner, struct error *err);
 };
 
 /* Block the signals that the supervisor takes, before anything is started that could miss them. */

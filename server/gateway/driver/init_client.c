@@ -40,21 +40,6 @@ bool init_client_start(struct init_client *client, const struct init_start *star
 	return send_message(client, &message, fds, 1 + start->leaf_count);
 }
 
-/* The descriptors that are sent are closed, and the caller needs his own for START. */
-bool init_client_prepare(struct init_client *client, uint32_t process, const int *leaf, size_t leaf_count)
-{
-	int fds[INIT_LEAF_FDS];
-	size_t count = 0;
-	while (count < leaf_count && (fds[count] = fcntl(leaf[count], F_DUPFD_CLOEXEC, 0)) >= 0)
-		count++;
-	struct init_message message = {.type = INIT_PREPARE, .process = process};
-	if (count == leaf_count)
-		return send_message(client, &message, fds, count);
-	while (count > 0)
-		close(fds[--count]);
-	return false;
-}
-
 bool init_client_signal(struct init_client *client, uint32_t process, int signo, enum signal_scope scope)
 {
 	struct init_message message = {.type = INIT_SIGNAL, .process = process, .value = signo};
@@ -151,18 +136,27 @@ static void ignore(struct init_client *client, const struct init_message *messag
 	(void)client, (void)message, (void)packet;
 }
 
+static void take_sync_done(struct init_client *client, const struct init_message *message, struct packet *packet)
+{
+	(void)message, (void)packet;
+	client->events->synced(client->owner);
+}
+
 static const struct answer {
 	uint32_t type;
 	void (*take)(struct init_client *, const struct init_message *, struct packet *);
 } answers[] = {
 	{INIT_STARTED, take_started}, {INIT_START_FAILED, take_start_failed}, {INIT_EXITED, take_exited},
 	{INIT_KILLED, take_killed},   {INIT_REFUSED, take_refused},           {INIT_SYNCED, ignore},
+	{INIT_SYNC_DONE, take_sync_done},
 };
 
 static void received(void *owner, struct packet *packet)
 {
 	struct init_client *client = owner;
 	const struct init_message *message = packet->bytes;
+	if (packet->size == sizeof *message && message->epoch < client->epoch)
+		return; /* it was said to a gateway that is dead */
 	for (size_t i = 0; i < sizeof answers / sizeof answers[0] && packet->size == sizeof *message; i++)
 		if (answers[i].type == message->type) {
 			answers[i].take(client, message, packet);
@@ -188,8 +182,12 @@ struct init_client *init_client_create(struct ev_loop *loop, int fd, uint64_t ep
 	*client = (struct init_client){.events = events, .owner = owner, .session = session, .epoch = epoch};
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	client->socket = packet_socket_create(loop, fd, &packet_events, client);
-	send_message(client, &(struct init_message){.type = INIT_SYNC}, NULL, 0);
 	return client;
+}
+
+bool init_client_sync(struct init_client *client)
+{
+	return send_message(client, &(struct init_message){.type = INIT_SYNC}, NULL, 0);
 }
 
 void init_client_destroy(struct init_client *client)

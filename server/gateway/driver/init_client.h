@@ -22,6 +22,7 @@ struct init_client_events {
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process);
 	void (*kill_failed)(void *owner, uint32_t process); /* what it left can only be ended with the sandbox */
+	void (*synced)(void *owner);                        /* what init knew when it was asked to synchronise was told */
 	void (*gone)(void *owner);                          /* after everything that init had said */
 };
 
@@ -34,15 +35,15 @@ struct init_start {
 	size_t leaf_count;
 };
 
-/* FD is the client's from here on; SYNC is sent. EVENTS and SESSION (for the log) are borrowed. */
+/* FD is the client's from here on. EVENTS and SESSION (for the log) are borrowed. Nothing is told before
+ * init_client_sync(), which comes first: what waits on the socket was said to an earlier gateway. */
 struct init_client *init_client_create(struct ev_loop *loop, int fd, uint64_t epoch, const char *session,
                                        const struct init_client_events *events, void *owner);
 void init_client_destroy(struct init_client *client); /* NULL is allowed */
+bool init_client_sync(struct init_client *client);
 
 /* The payload's and the leaf's descriptors are closed here in any case. */
 bool init_client_start(struct init_client *client, const struct init_start *start);
-/* Its leaf is here, and it may be started soon. What is borrowed stays the caller's. */
-bool init_client_prepare(struct init_client *client, uint32_t process, const int *leaf, size_t leaf_count);
 bool init_client_signal(struct init_client *client, uint32_t process, int signo, enum signal_scope scope);
 bool init_client_kill_tree(struct init_client *client, uint32_t process); /* answered by `killed` or `kill_failed` */
 bool init_client_close_stdin(struct init_client *client, uint32_t process);

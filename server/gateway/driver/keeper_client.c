@@ -84,7 +84,8 @@ static void take_answer(struct keeper_client *client, const struct packet *packe
 		return;
 	}
 	struct open_request open = client->requests[place];
-	free_place(client, &client->requests[place]);
+	if (reply->status != KEEPER_FOUND && reply->status != KEEPER_HAS_LEAF)
+		free_place(client, &client->requests[place]);
 	if (reply->status == KEEPER_REFUSED)
 		log_write(LOG_ERROR, reply->session, "the keeper refused a request",
 		          LOG_FIELDS(log_text("why", reply->message)));

@@ -16,12 +16,12 @@ struct keeper_client;
 
 struct keeper_answer {
 	const struct keeper_reply *reply;
-	const struct keeper_created *created; /* the same, of a CREATE that succeeded; else NULL */
+	const struct keeper_created *created; /* the same, of a CREATE that succeeded or KEEPER_FOUND; else NULL */
 	int *fds;                             /* non-NULL; whoever keeps one puts -1 in its place, the others are closed */
 	size_t fd_count;
 };
 
-/* OWNER and PROCESS are those of the request. */
+/* OWNER and PROCESS are those of the request. It is called once, but for KEEPER_FOUND and KEEPER_HAS_LEAF before. */
 typedef void keeper_answer_fn(void *owner, uint32_t process, const struct keeper_answer *answer);
 
 /* FD (non-blocking) is the client's from here on. GONE is told once, when the keeper has left: no answer comes then. */

@@ -4,23 +4,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct spare_leaf *keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
+static struct spare_leaf *add(struct spare_leaf **list, uint32_t process)
 {
 	struct spare_leaf *spare = calloc(1, sizeof *spare);
 	if (!spare)
 		abort();
-	*spare = (struct spare_leaf){.next = sandbox->spares, .process = process};
+	*spare = (struct spare_leaf){.next = *list, .process = process};
+	*list = spare;
+	return spare;
+}
+
+static void keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
+{
+	struct spare_leaf *spare = add(&sandbox->spares, process);
 	for (size_t i = 0; i < answer->fd_count && i < sizeof spare->fds / sizeof spare->fds[0]; i++) {
 		spare->fds[spare->count++] = answer->fds[i];
 		answer->fds[i] = -1;
 	}
-	sandbox->spares = spare;
-	return spare;
 }
 
-static struct spare_leaf *take(struct sandbox *sandbox, uint32_t process)
+static struct spare_leaf *take(struct spare_leaf **list, uint32_t process)
 {
-	for (struct spare_leaf **link = &sandbox->spares; *link; link = &(*link)->next)
+	for (struct spare_leaf **link = list; *link; link = &(*link)->next)
 		if ((*link)->process == process) {
 			struct spare_leaf *spare = *link;
 			*link = spare->next;
@@ -38,7 +43,7 @@ static void spare_free(struct spare_leaf *spare)
 
 void leaves_launch(struct sandbox *sandbox, struct process *process)
 {
-	struct spare_leaf *spare = take(sandbox, process->number);
+	struct spare_leaf *spare = take(&sandbox->spares, process->number);
 	if (spare) {
 		sandbox_launch(process, sandbox, spare->fds, spare->count);
 		free(spare);
@@ -48,9 +53,9 @@ void leaves_launch(struct sandbox *sandbox, struct process *process)
 }
 
 /* The leaf of a process that failed before it could use it, or that never came. */
-static void drop_unused(struct sandbox *sandbox)
+static void drop_unused(struct sandbox *sandbox, struct spare_leaf **list)
 {
-	for (struct spare_leaf **link = &sandbox->spares; *link;) {
+	for (struct spare_leaf **link = list; *link;) {
 		struct spare_leaf *spare = *link;
 		if (spare->process > sandbox->last_started || sandbox_process(sandbox, spare->process)) {
 			link = &spare->next;
@@ -71,10 +76,10 @@ static void answered(void *owner, uint32_t number, const struct keeper_answer *a
 	sandbox->is_asking = false;
 	if (sandbox->is_ending || sandbox->is_lost)
 		return;
-	const struct spare_leaf *spare = answer->reply->status == KEEPER_OK ? keep(sandbox, number, answer) : NULL;
-	if (spare && !is_waited_for)
-		init_client_prepare(sandbox->init, number, spare->fds, spare->count);
-	else if (!spare && !is_waited_for)
+	leaves_claim(sandbox, number);
+	if (answer->reply->status == KEEPER_OK)
+		keep(sandbox, number, answer);
+	else if (!is_waited_for)
 		return;
 	sandbox->next_leaf = number + 1;
 	if (is_waited_for && answer->reply->status == KEEPER_OK)
@@ -87,9 +92,10 @@ static void answered(void *owner, uint32_t number, const struct keeper_answer *a
 /* Numbers that were left out before the newest start are not waited for by anybody. */
 void leaves_ask(struct sandbox *sandbox)
 {
-	if (!sandbox->has_leaves || sandbox->is_asking || sandbox->is_ending || sandbox->is_lost)
+	if (!sandbox->has_leaves || sandbox->is_asking || sandbox->is_syncing || sandbox->is_ending || sandbox->is_lost)
 		return;
-	drop_unused(sandbox);
+	drop_unused(sandbox, &sandbox->spares);
+	drop_unused(sandbox, &sandbox->unclaimed);
 	while (sandbox->next_leaf < sandbox->last_started && !sandbox_process(sandbox, sandbox->next_leaf))
 		sandbox->next_leaf++;
 	if (sandbox->next_leaf > sandbox->last_started + LEAVES_AHEAD)
@@ -101,11 +107,27 @@ void leaves_ask(struct sandbox *sandbox)
 		sandbox_fail_start(process, sandbox, "unavailable", "the keeper does not answer");
 }
 
-void leaves_free(struct sandbox *sandbox)
+static void free_list(struct spare_leaf **list)
 {
-	while (sandbox->spares) {
-		struct spare_leaf *spare = sandbox->spares;
-		sandbox->spares = spare->next;
+	while (*list) {
+		struct spare_leaf *spare = *list;
+		*list = spare->next;
 		spare_free(spare);
 	}
+}
+
+void leaves_free(struct sandbox *sandbox)
+{
+	free_list(&sandbox->spares);
+	free_list(&sandbox->unclaimed);
+}
+
+void leaves_note(struct sandbox *sandbox, uint32_t process)
+{
+	add(&sandbox->unclaimed, process);
+}
+
+void leaves_claim(struct sandbox *sandbox, uint32_t process)
+{
+	free(take(&sandbox->unclaimed, process));
 }

@@ -82,6 +82,7 @@ void sandbox_lose(struct sandbox *sandbox, const char *why)
 	if (sandbox->is_ending || sandbox->is_lost)
 		return;
 	sandbox->is_lost = true;
+	sandbox->is_syncing = false;
 	init_client_destroy(sandbox->init);
 	sandbox->init = NULL;
 	leaves_free(sandbox);
@@ -131,6 +132,15 @@ static void ask_destroy(struct sandbox *sandbox)
 		namespaces_defer(sandbox, tell_destroyed, 0);
 }
 
+void sandbox_connect(struct sandbox *sandbox, const struct keeper_answer *answer)
+{
+	const struct keeper_created *created = answer->created;
+	sandbox->has_leaves = created->layers.layers[LAYER_CGROUP].on;
+	sandbox->init = init_client_create(sandbox->namespaces->loop, answer->fds[0], created->epoch, sandbox->session,
+	                                   &sandbox_init_events, sandbox);
+	answer->fds[0] = -1;
+}
+
 static void create_answered(void *owner, uint32_t process, const struct keeper_answer *answer)
 {
 	struct sandbox *sandbox = owner;
@@ -146,32 +156,33 @@ static void create_answered(void *owner, uint32_t process, const struct keeper_a
 		ask_destroy(sandbox);
 		return;
 	}
-	sandbox->has_leaves = created->layers.layers[LAYER_CGROUP].on;
-	sandbox->init = init_client_create(sandbox->namespaces->loop, answer->fds[0], created->epoch, sandbox->session,
-	                                   &sandbox_init_events, sandbox);
-	answer->fds[0] = -1;
+	sandbox_connect(sandbox, answer);
+	init_client_sync(sandbox->init);
 	leaves_ask(sandbox);
 	sandbox->events->created(sandbox->owner, &created->layers);
+}
+
+struct sandbox *sandbox_new(struct namespaces *namespaces, const char *session, const struct sandbox_events *events,
+                            void *owner)
+{
+	struct sandbox *sandbox = calloc(1, sizeof *sandbox);
+	if (!sandbox)
+		abort();
+	*sandbox = (struct sandbox){
+		.next = namespaces->sandboxes, .namespaces = namespaces, .events = events, .owner = owner, .next_leaf = 1};
+	memcpy(sandbox->session, session, SESSION_ID_LENGTH);
+	namespaces->sandboxes = sandbox;
+	return sandbox;
 }
 
 static struct sandbox *create(void *context, const struct sandbox_spec *spec, const struct sandbox_events *events,
                               void *owner)
 {
 	struct namespaces *namespaces = context;
-	struct sandbox *sandbox = calloc(1, sizeof *sandbox);
-	if (!sandbox)
-		abort();
-	*sandbox = (struct sandbox){
-		.next = namespaces->sandboxes, .namespaces = namespaces, .events = events, .owner = owner, .next_leaf = 1};
-	memcpy(sandbox->session, spec->session, SESSION_ID_LENGTH);
-	namespaces->sandboxes = sandbox;
+	struct sandbox *sandbox = sandbox_new(namespaces, spec->session, events, owner);
 	struct keeper_request request = {
 		.type = KEEPER_CREATE, .limits = spec->limits, .required_layers = spec->required_layers};
 	memcpy(request.session, spec->session, SESSION_ID_LENGTH);
-	/* The children that init keeps ready are counted, and are not the user's. */
-	request.limits.processes += LEAVES_AHEAD;
-	if (sandbox_limits_check(&request.limits))
-		request.limits.processes -= LEAVES_AHEAD;
 	sandbox->is_creating = !namespaces->is_keeper_gone &&
 	                       keeper_client_send(namespaces->keeper, &request, create_answered, sandbox);
 	if (!sandbox->is_creating)
@@ -181,7 +192,7 @@ static struct sandbox *create(void *context, const struct sandbox_spec *spec, co
 
 static void destroy(struct sandbox *sandbox)
 {
-	bool is_asked_for = sandbox->init || sandbox->is_lost;
+	bool is_asked_for = sandbox->init || sandbox->is_lost || sandbox->is_syncing;
 	sandbox->is_ending = true;
 	if (is_asked_for) {
 		sandbox_clear(sandbox);
@@ -205,6 +216,7 @@ static void keeper_gone(void *owner)
 static const struct driver table = {
 	.name = "namespaces",
 	.create = create,
+	.adopt = namespaces_adopt,
 	.destroy = destroy,
 	.start = sandbox_start,
 	.signal = sandbox_signal,

@@ -5,6 +5,10 @@
  * Besides what driver.h says: after destroy() only `destroyed` comes; a wait_status of -1 means that how the process
  * ended cannot be known (its subreaper was killed, on a host without cgroups); `start_failed` ends the process for the
  * driver, forget() is not needed then; what is asked of a process that it does not know is answered all the same.
+ *
+ * Of an adopted sandbox, until `synced`: kill, signal and close_stdin of a process that is not told yet wait until it
+ * is; a start waits for `synced`, and fails if its number turns out to be taken; forget has no effect on what is not
+ * told yet, which is told all the same.
  */
 #ifndef SANDBAR_NAMESPACES_H
 #define SANDBAR_NAMESPACES_H
@@ -17,11 +21,11 @@
  * keeper has left: every sandbox dies with it (each tells `lost`, or what it was asked for), and none can be made. */
 struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*keeper_gone)(void *owner),
                                         void *owner);
-/* NULL is allowed. Sandboxes that are left are forgotten, without an event; the keeper ends them when it sees that
- * this process is gone. Not to be called from an event. */
+/* NULL is allowed. Sandboxes that are left are forgotten, without an event: they wait for the next gateway. Not to be
+ * called from an event. */
 void namespaces_driver_destroy(struct driver *driver);
 
-/* Tell the keeper that this gateway serves. */
+/* Tell the keeper that this gateway serves. It then destroys what was not adopted. */
 void namespaces_driver_ready(struct driver *driver);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * namespaces_state.h: what the files of the driver share: namespaces.c (the table, and a sandbox's life), process.c
- * (a process's life) and leaves.c (cgroups that were asked for ahead).
+ * (a process's life), leaves.c (cgroups that were asked for ahead) and adoption.c (what an earlier gateway left).
  */
 #ifndef SANDBAR_NAMESPACES_STATE_H
 #define SANDBAR_NAMESPACES_STATE_H
@@ -29,13 +29,16 @@ struct namespaces {
 	void (*keeper_gone)(void *owner);
 	void *owner;
 	struct sandbox *sandboxes;
+	struct sandbox_adoption adoption;
+	void *adopter;
 	struct deferred *first, *last;
 	ev_prepare flush; /* is never started: it is fed an event when something is deferred */
 	bool is_keeper_gone;
 };
 
 enum process_state {
-	PROCESS_WAITING,  /* for its leaf */
+	PROCESS_UNTOLD,   /* an earlier gateway may have started it; init has not told it yet */
+	PROCESS_WAITING,  /* for its leaf, or for the end of an adoption */
 	PROCESS_STARTING, /* START was sent */
 	PROCESS_STARTED,
 	PROCESS_EXITED,
@@ -57,7 +60,8 @@ struct process {
 	struct rusage usage; /* of EXITED */
 };
 
-/* A leaf that the keeper made for a process that is not started yet. */
+/* A leaf that the keeper made for a process that is not started yet. The descriptors of an earlier gateway's went with
+ * it: they are asked for again. */
 struct spare_leaf {
 	struct spare_leaf *next;
 	uint32_t process;
@@ -73,12 +77,14 @@ struct sandbox {
 	struct init_client *init; /* NULL before `created`, and after the end */
 	struct process *processes;
 	struct spare_leaf *spares;
-	uint32_t next_leaf;    /* the number of the next leaf to ask for */
-	uint32_t last_started; /* the highest number that start() was called with */
-	bool has_leaves;       /* the host has cgroups */
-	bool is_asking;        /* one LEAF is open */
-	bool is_creating;      /* CREATE is open */
-	bool is_ending;        /* destroy() was called */
+	struct spare_leaf *unclaimed; /* leaves that an earlier gateway had made, for processes that init has not told */
+	uint32_t next_leaf;           /* the number of the next leaf to ask for */
+	uint32_t last_started;        /* the highest number that start() was called with */
+	bool has_leaves;              /* the host has cgroups */
+	bool is_asking;               /* one LEAF is open */
+	bool is_creating;             /* CREATE is open */
+	bool is_syncing;              /* it is adopted, and its processes are not all told yet */
+	bool is_ending;               /* destroy() was called */
 	bool is_lost;
 	char session[SESSION_ID_LENGTH + 1];
 };
@@ -88,6 +94,10 @@ void namespaces_defer(struct sandbox *sandbox, deferred_fn *tell, uint32_t proce
 /* Send a request about SANDBOX; ANSWERED gets the sandbox as its owner. */
 bool sandbox_ask(struct sandbox *sandbox, enum keeper_request_type type, uint32_t process, keeper_answer_fn *answered);
 void sandbox_lose(struct sandbox *sandbox, const char *why);
+struct sandbox *sandbox_new(struct namespaces *namespaces, const char *session, const struct sandbox_events *events,
+                            void *owner);
+/* The keeper handed it over: take its init's socket. */
+void sandbox_connect(struct sandbox *sandbox, const struct keeper_answer *answer);
 
 /* process.c */
 extern const struct init_client_events sandbox_init_events;
@@ -98,6 +108,11 @@ void sandbox_ask_usage(struct sandbox *sandbox, uint32_t number);
 void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number);
 void sandbox_forget(struct sandbox *sandbox, uint32_t number);
 struct process *sandbox_process(const struct sandbox *sandbox, uint32_t number); /* not a forgotten one */
+struct process *sandbox_add_process(struct sandbox *sandbox, uint32_t number, enum process_state state);
+/* Tell at once, from the loop, that it cannot be started. */
+void sandbox_refuse_start(struct process *process, struct sandbox *sandbox, const char *code, const char *message);
+/* Everything was told: drop what is not, and launch what waits. */
+void sandbox_release_processes(struct sandbox *sandbox);
 /* Its leaf is here (COUNT descriptors, taken over), or it needs none: START it. */
 void sandbox_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count);
 /* Its leaf cannot be made. */
@@ -112,5 +127,14 @@ void leaves_ask(struct sandbox *sandbox);
 /* Launch PROCESS if its leaf is here, fail it if there will be none; else it waits. */
 void leaves_launch(struct sandbox *sandbox, struct process *process);
 void leaves_free(struct sandbox *sandbox);
+/* PROCESS has a leaf of an earlier gateway's. Where none uses it, it is dropped when a later process is started. */
+void leaves_note(struct sandbox *sandbox, uint32_t process);
+void leaves_claim(struct sandbox *sandbox, uint32_t process);
+
+/* adoption.c */
+void namespaces_adopt(void *context, const struct sandbox_adoption *adoption, void *adopter);
+/* Init tells of process NUMBER while SANDBOX is_syncing; NULL if SANDBOX was destroyed meanwhile. */
+struct process *adoption_meet(struct sandbox *sandbox, uint32_t number);
+void adoption_synced(void *owner);
 
 #endif

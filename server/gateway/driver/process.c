@@ -77,6 +77,12 @@ void sandbox_fail_start(struct process *process, struct sandbox *sandbox, const 
 	fail(sandbox, process);
 }
 
+void sandbox_refuse_start(struct process *process, struct sandbox *sandbox, const char *code, const char *message)
+{
+	start_failure_of_driver(&process->failure, code, message);
+	tell_start_failed(sandbox, process->number);
+}
+
 void sandbox_launch(struct process *process, struct sandbox *sandbox, const int *leaf, size_t count)
 {
 	process->start.leaf = leaf;
@@ -88,12 +94,22 @@ void sandbox_launch(struct process *process, struct sandbox *sandbox, const int 
 		sandbox_fail_start(process, sandbox, "unavailable", "the sandbox does not answer");
 }
 
-static struct process *process_new(struct sandbox *sandbox, const struct process_spec *spec)
+struct process *sandbox_add_process(struct sandbox *sandbox, uint32_t number, enum process_state state)
 {
 	struct process *process = calloc(1, sizeof *process);
 	if (!process)
 		abort();
-	process->number = spec->process;
+	process->number = number;
+	process->state = state;
+	process->start.payload.fd = -1;
+	process->next = sandbox->processes;
+	sandbox->processes = process;
+	return process;
+}
+
+static struct process *process_new(struct sandbox *sandbox, const struct process_spec *spec)
+{
+	struct process *process = sandbox_add_process(sandbox, spec->process, PROCESS_WAITING);
 	process->program = copy(spec->argv[0] ? spec->argv[0] : "");
 	process->directory = copy(spec->cwd);
 	process->start = (struct init_start){
@@ -104,9 +120,17 @@ static struct process *process_new(struct sandbox *sandbox, const struct process
 		.rows = spec->rows,
 		.payload = {.fd = -1},
 	};
-	process->next = sandbox->processes;
-	sandbox->processes = process;
 	return process;
+}
+
+static void launch_or_wait(struct sandbox *sandbox, struct process *process)
+{
+	if (sandbox->is_syncing)
+		return;
+	if (sandbox->has_leaves)
+		leaves_launch(sandbox, process);
+	else
+		sandbox_launch(process, sandbox, NULL, 0);
 }
 
 void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec)
@@ -120,23 +144,50 @@ void sandbox_start(struct sandbox *sandbox, const struct process_spec *spec)
 	} else if (start_payload_create(&process->start.payload, spec, &err) < 0) {
 		start_failure_of_init(&process->failure, INIT_PHASE_PAYLOAD, err.errnum, process->program, process->directory);
 		fail(sandbox, process);
-	} else if (!sandbox->has_leaves) {
-		sandbox_launch(process, sandbox, NULL, 0);
 	} else {
-		leaves_launch(sandbox, process);
+		launch_or_wait(sandbox, process);
 	}
 	leaves_ask(sandbox);
+}
+
+/* Leaves are asked for only where one is waited for: most adopted sandboxes start nothing soon. */
+void sandbox_release_processes(struct sandbox *sandbox)
+{
+	bool is_any_waiting = false;
+	struct process *next;
+	for (struct process *process = sandbox->processes; process; process = next) {
+		next = process->next;
+		if (process->state == PROCESS_WAITING) {
+			is_any_waiting = true;
+			launch_or_wait(sandbox, process);
+		} else if (process->state == PROCESS_UNTOLD) {
+			if (process->kill_wanted)
+				namespaces_defer(sandbox, tell_killed, process->number);
+			process_free(sandbox, process);
+		}
+	}
+	if (is_any_waiting)
+		leaves_ask(sandbox);
 }
 
 /* What is asked of it is held until it has started: before that, init may not know its leader yet. */
 static bool is_on_its_way(const struct process *process)
 {
-	return process->state == PROCESS_WAITING || process->state == PROCESS_STARTING;
+	return process->state <= PROCESS_STARTING;
+}
+
+/* While an adopted sandbox's processes are still being told, any may be one of them. */
+static struct process *process_or_untold(struct sandbox *sandbox, uint32_t number)
+{
+	struct process *process = sandbox_process(sandbox, number);
+	if (process || !sandbox->is_syncing)
+		return process;
+	return sandbox_add_process(sandbox, number, PROCESS_UNTOLD);
 }
 
 void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum signal_scope scope)
 {
-	struct process *process = sandbox_process(sandbox, number);
+	struct process *process = process_or_untold(sandbox, number);
 	if (!process || !sandbox->init || signo < 1 || signo > SIGNALS)
 		return;
 	if (!is_on_its_way(process))
@@ -149,7 +200,7 @@ void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum si
 
 void sandbox_close_stdin(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = sandbox_process(sandbox, number);
+	struct process *process = process_or_untold(sandbox, number);
 	if (process && is_on_its_way(process))
 		process->close_stdin = true;
 	else if (process && sandbox->init)
@@ -203,7 +254,7 @@ static void send_kill(struct sandbox *sandbox, struct process *process)
 /* Before it has started its leaf is empty: killing that would let the process slip in afterwards. */
 void sandbox_kill(struct sandbox *sandbox, uint32_t number)
 {
-	struct process *process = sandbox_process(sandbox, number);
+	struct process *process = process_or_untold(sandbox, number);
 	if (!process)
 		namespaces_defer(sandbox, tell_killed, number);
 	else if (process->state == PROCESS_STARTED || process->state == PROCESS_EXITED)
@@ -252,7 +303,7 @@ static void usage_answered(void *owner, uint32_t number, const struct keeper_ans
 void sandbox_ask_usage(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = sandbox_process(sandbox, number);
-	bool has_leaf = process && sandbox->has_leaves && process->state != PROCESS_WAITING &&
+	bool has_leaf = process && sandbox->has_leaves && process->state >= PROCESS_STARTING &&
 	                process->state != PROCESS_FAILED;
 	if (!has_leaf || !sandbox_ask(sandbox, KEEPER_USAGE, number, usage_answered))
 		namespaces_defer(sandbox, tell_usage, number);
@@ -261,7 +312,7 @@ void sandbox_ask_usage(struct sandbox *sandbox, uint32_t number)
 void sandbox_forget(struct sandbox *sandbox, uint32_t number)
 {
 	struct process *process = sandbox_process(sandbox, number);
-	if (!process)
+	if (!process || process->state == PROCESS_UNTOLD)
 		return;
 	if (sandbox->init)
 		init_client_forget(sandbox->init, number);
@@ -295,7 +346,7 @@ static void close_streams(const struct process_streams *streams)
 static void on_started(void *owner, uint32_t number, const struct process_streams *streams)
 {
 	struct sandbox *sandbox = owner;
-	struct process *process = sandbox_process(sandbox, number);
+	struct process *process = sandbox->is_syncing ? adoption_meet(sandbox, number) : sandbox_process(sandbox, number);
 	if (!process || process->state != PROCESS_STARTING) {
 		close_streams(streams);
 		return;
@@ -361,5 +412,6 @@ const struct init_client_events sandbox_init_events = {
 	.exited = on_exited,
 	.killed = on_killed,
 	.kill_failed = on_kill_failed,
+	.synced = adoption_synced,
 	.gone = on_gone,
 };

@@ -4,8 +4,9 @@
  * keep to whatever it is asked: no leaf is made twice, used after its removal, or touched in a sandbox that is gone.
  *
  * Input: for each message a byte of its length (0 to 95), then its bytes; the byte 255 lets time pass: what was
- * killed is then gone, and the keeper's loop runs; the byte 254 kills the init of every sandbox. In a message of the
- * right length a session that begins with 0 to 7 becomes an allowed one, so that sessions that exist are hit.
+ * killed is then gone, and the keeper's loop runs; the byte 254 kills the init of every sandbox; at the byte 253 the
+ * gateway dies, and the next one comes. In a message of the right length a session that begins with 0 to 7 becomes an
+ * allowed one, so that sessions that exist are hit.
  */
 #include "server/base/log.h"
 #include "server/keeper/keeper.h"
@@ -19,14 +20,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BOXES = 4, LEAVES = 64, INITS_DIE = 254, TIME_PASSES = 255, LENGTHS = 96 };
+enum { BOXES = 4, LEAVES = 64, GATEWAY_DIES = 253, INITS_DIE = 254, TIME_PASSES = 255, LENGTHS = 96 };
 
 struct sandbox_box {
 	struct sandbox_box *next;
 	int pidfd;
 	bool is_killed, is_gone;
 	uint32_t leaves[LEAVES];
+	bool was_killed[LEAVES]; /* each */
 	size_t leaf_count;
+};
+
+struct gateway {
+	int socket; /* its end */
+	uint64_t epoch;
 };
 
 static const struct layer_report layers;
@@ -109,7 +116,18 @@ int sandbox_box_leaf(struct sandbox_box *box, uint32_t process, int fds[8], stru
 	assert(!box->is_killed && process > 0 && place_of(box, process) == box->leaf_count);
 	if (box->leaf_count == LEAVES)
 		return error_set(err, 0, "no more leaves");
+	box->was_killed[box->leaf_count] = false;
 	box->leaves[box->leaf_count++] = process;
+	fds[0] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return 1;
+}
+
+int sandbox_box_leaf_open(struct sandbox_box *box, uint32_t process, int fds[8], struct error *err)
+{
+	must_have(box, process);
+	assert(!box->is_killed && !box->was_killed[place_of(box, process)]);
+	if (process % 16 == 13)
+		return error_set(err, 0, "this one is never opened again");
 	fds[0] = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	return 1;
 }
@@ -117,7 +135,10 @@ int sandbox_box_leaf(struct sandbox_box *box, uint32_t process, int fds[8], stru
 int sandbox_box_leaf_kill(struct sandbox_box *box, uint32_t process, struct error *err)
 {
 	must_have(box, process);
-	return process % 16 == 15 ? error_set(err, 0, "this one is never killed") : 0;
+	if (process % 16 == 15)
+		return error_set(err, 0, "this one is never killed");
+	box->was_killed[place_of(box, process)] = true;
+	return 0;
 }
 
 int sandbox_box_leaf_is_empty(struct sandbox_box *box, uint32_t process, struct error *err)
@@ -144,7 +165,9 @@ int sandbox_box_leaf_remove(struct sandbox_box *box, uint32_t process, struct er
 {
 	(void)err;
 	must_have(box, process);
-	box->leaves[place_of(box, process)] = box->leaves[--box->leaf_count];
+	box->leaf_count--;
+	box->was_killed[place_of(box, process)] = box->was_killed[box->leaf_count];
+	box->leaves[place_of(box, process)] = box->leaves[box->leaf_count];
 	return 0;
 }
 
@@ -165,6 +188,21 @@ static size_t drain(int socket)
 	return count;
 }
 
+static void attach(struct keeper *keeper, struct gateway *gateway)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0 ||
+	    keeper_attach(keeper, pair[0], ++gateway->epoch, NULL) < 0)
+		abort();
+	gateway->socket = pair[1];
+}
+
+static void detach(struct keeper *keeper, struct gateway *gateway)
+{
+	keeper_detach(keeper);
+	close(gateway->socket);
+}
+
 static void pass_time(struct keeper *keeper)
 {
 	time_has_passed = true;
@@ -180,11 +218,16 @@ static void kill_inits(struct keeper *keeper)
 	keeper_run(keeper);
 }
 
-/* Take one message, or the passing of time, from INPUT; returns the bytes that it took. */
-static size_t take(struct keeper *keeper, const uint8_t *input, size_t size)
+/* Take one message, or what happens, from INPUT; returns the bytes that it took. */
+static size_t take(struct keeper *keeper, struct gateway *gateway, const uint8_t *input, size_t size)
 {
 	unsigned char message[LENGTHS];
 	size_t length = input[0] % LENGTHS;
+	if (input[0] == GATEWAY_DIES) {
+		detach(keeper, gateway);
+		attach(keeper, gateway);
+		return 1;
+	}
 	if (input[0] >= INITS_DIE) {
 		(input[0] == INITS_DIE ? kill_inits : pass_time)(keeper);
 		return 1;
@@ -203,21 +246,21 @@ static size_t take(struct keeper *keeper, const uint8_t *input, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-	int pair[2];
+	struct gateway gateway = {0};
 	log_init("fuzz", false, LOG_ERROR);
 	struct keeper *keeper = keeper_create(NULL, BOXES, NULL);
-	assert(keeper && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
-	assert(keeper_attach(keeper, pair[0], 1, NULL) == 0);
+	assert(keeper);
+	attach(keeper, &gateway);
 	while (size > 0) {
-		size_t taken = take(keeper, input, size);
-		drain(pair[1]);
+		size_t taken = take(keeper, &gateway, input, size);
+		drain(gateway.socket);
 		input += taken;
 		size -= taken;
 	}
-	keeper_detach(keeper);
+	detach(keeper, &gateway);
+	keeper_end_boxes(keeper);
 	pass_time(keeper);
 	assert(keeper_boxes(keeper) == 0 && boxes == 0);
 	keeper_destroy(keeper);
-	close(pair[1]);
 	return 0;
 }

@@ -39,6 +39,7 @@ void gateway_open(struct gateway *gateway)
 	gateway->epoch = 1;
 	gateway_request(gateway, INIT_SYNC, 0, 0, 0);
 	gateway_expect(gateway, INIT_SYNCED, 0);
+	gateway_expect(gateway, INIT_SYNC_DONE, 0);
 }
 
 void gateway_close(struct gateway *gateway)

@@ -123,6 +123,7 @@ static void program_open(struct program *program, enum mode mode)
 	cr_assert_eq(ready.message.epoch, 0);
 	gateway_request(&program->gateway, INIT_SYNC, 0, 0, 0);
 	gateway_expect(&program->gateway, INIT_SYNCED, 0);
+	gateway_expect(&program->gateway, INIT_SYNC_DONE, 0);
 }
 
 /* Nobody holds the other end any more: init ends, and with it all that runs. */

@@ -215,10 +215,10 @@ Test(init_requests, a_new_gateway_hears_everything_again)
 	gateway_request(&gateway, INIT_SYNC, 0, 0, 0);
 	struct answer synced = gateway_expect(&gateway, INIT_SYNCED, 0);
 	cr_expect_eq(synced.message.epoch, 2);
-	cr_expect_eq(synced.message.value, 2);
 	first = gateway_expect(&gateway, INIT_STARTED, 1);
 	second = gateway_expect(&gateway, INIT_STARTED, 2);
 	cr_expect_eq(gateway_expect(&gateway, INIT_EXITED, 2).message.value, 4 << 8);
+	gateway_expect(&gateway, INIT_SYNC_DONE, 0);
 	cr_assert_eq(first.fd_count, 3);
 	cr_assert_eq(second.fd_count, 2);
 	gateway_drain(&gateway, second.fds[0], text, sizeof text);
@@ -233,5 +233,58 @@ Test(init_requests, a_new_gateway_hears_everything_again)
 	answer_close(&first);
 	gateway_request(&gateway, INIT_CLOSE_STDIN, 1, 0, 0);
 	cr_expect_eq(gateway_expect(&gateway, INIT_EXITED, 1).message.value, 0);
+	gateway_close(&gateway);
+}
+
+/* A gateway that died right after its request: the process is started, and its successor told, before SYNC_DONE. What
+ * init wrote to the dead one has its epoch. */
+Test(init_requests, a_start_of_a_dead_gateway_is_told_to_the_next)
+{
+	struct gateway gateway;
+	gateway_open(&gateway);
+	gateway_request(&gateway, INIT_KILL_TREE, 9, 0, 0); /* is refused, which nobody reads any more */
+	gateway_turn(&gateway, 0);
+	gateway_start(&gateway, &(struct command){.process = 1, .argv = ARGV("sleep", "100")});
+	gateway_start(&gateway, &(struct command){.process = 2, .argv = ARGV("/no/such/program")});
+	gateway.epoch = 2;
+	gateway_request(&gateway, INIT_SYNC, 0, 0, 0);
+	struct answer stale = gateway_expect(&gateway, INIT_REFUSED, 9);
+	cr_expect_eq(stale.message.epoch, 1);
+	cr_expect_eq(gateway_expect(&gateway, INIT_SYNCED, 0).message.epoch, 2);
+	struct answer started = gateway_expect(&gateway, INIT_STARTED, 1);
+	cr_expect_eq(started.message.epoch, 2);
+	answer_close(&started);
+	gateway_expect(&gateway, INIT_START_FAILED, 2);
+	gateway_expect(&gateway, INIT_SYNC_DONE, 0);
+	gateway_request(&gateway, INIT_SIGNAL, 1, SIGKILL, 0);
+	gateway_expect(&gateway, INIT_EXITED, 1);
+	gateway_close(&gateway);
+}
+
+/* Ten gateways die one after the other without having read a word: no descriptor is left of what they were sent, and
+ * the last one hears everything once. */
+Test(init_requests, gateways_that_never_listened_leave_nothing)
+{
+	struct gateway gateway;
+	gateway_open(&gateway);
+	gateway_start(&gateway, &(struct command){.process = 1, .argv = ARGV("cat"), .flags = INIT_STDIN});
+	struct answer started = gateway_expect(&gateway, INIT_STARTED, 1);
+	answer_close(&started);
+	size_t before = count_descriptors();
+	for (gateway.epoch = 2; gateway.epoch <= 11; gateway.epoch++) {
+		gateway_request(&gateway, INIT_SYNC, 0, 0, 0);
+		gateway_turn(&gateway, 0);
+	}
+	gateway.epoch = 11;
+	struct answer answer;
+	unsigned told = 0;
+	do {
+		answer = gateway_receive(&gateway, PATIENCE_MS);
+		told += answer.message.type == INIT_STARTED && answer.message.epoch == 11;
+		cr_expect_eq(answer.fd_count, answer.message.type == INIT_STARTED ? 3 : 0);
+		answer_close(&answer);
+	} while (answer.message.type != INIT_SYNC_DONE || answer.message.epoch != 11);
+	cr_expect_eq(told, 1);
+	cr_expect_eq(count_descriptors(), before);
 	gateway_close(&gateway);
 }

@@ -402,8 +402,8 @@ Test(driver, bounds_sessions, .timeout = 60)
 	end_world();
 }
 
-/* A gateway that dies takes its sandboxes along: the keeper ends them when it sees the hang-up. */
-Test(driver, dies_with_its_gateway, .timeout = 60)
+/* A server that stops takes its sandboxes along. */
+Test(driver, ends_with_its_server, .timeout = 60)
 {
 	open_world();
 	start_shell(1, "setsid sleep 300 & sleep 300");
