@@ -1,8 +1,8 @@
 """The table of figures: what is measured, beside what, and what it should be.
 
 A program build/release/tests/bench/bench_NAME prints one line of JSON, {"bench": NAME, ...}: times as p50_us, p95_us and
-p99_us, rates as mb_s. Those that measure Sandbar find the server's state directory in SANDBAR_STATE. The two programs
-of a row run in turn, several times, so that both see the same machine; a figure is the median of its runs.
+p99_us, rates as mb_s. Those that measure Sandbar start a server of their own. The two programs of a row run in turn,
+several times, so that both see the same machine; a figure is the median of its runs.
 """
 
 import dataclasses

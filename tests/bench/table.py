@@ -4,45 +4,21 @@ import datetime
 import json
 import os
 import platform
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 
 from rows import ROWS
 
 PROGRAMS = "build/release/tests/bench/bench_"
-SERVER = "build/release/bin/sandbard"
 PAGE = "BENCHMARKS.md"
 BEGIN, END = "<!-- the table of the newest run; written by ./dev bench -->", "<!-- end of the table -->"
 SECONDS = 600  # of one program
 ROUNDS = 3
 
 
-class Server:
-    """A server for the run, with a state directory of its own."""
-
-    def __enter__(self):
-        self.state = tempfile.mkdtemp(prefix="sandbar-bench-")
-        self.process = subprocess.Popen([SERVER, "--listen", "127.0.0.1:0", "--state", self.state], stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while not os.path.exists(os.path.join(self.state, "address")):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                sys.exit("bench: the server did not start")
-            time.sleep(0.02)
-        return self
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
-        shutil.rmtree(self.state, ignore_errors=True)
-
-
-def run(name, state):
-    done = subprocess.run([PROGRAMS + name], stdout=subprocess.PIPE, text=True, timeout=SECONDS, env=os.environ | {"SANDBAR_STATE": state})
+def run(name):
+    done = subprocess.run([PROGRAMS + name], stdout=subprocess.PIPE, text=True, timeout=SECONDS)
     if done.returncode != 0:
         sys.exit(f"bench: {PROGRAMS}{name} left with {done.returncode}")
     return json.loads(done.stdout)
@@ -53,13 +29,13 @@ def median(runs):
     return {key: statistics.median(run[key] for run in runs) for key in runs[0] if key != "bench"}
 
 
-def measure(row, state):
+def measure(row):
     """What both programs of a row measured, in turn."""
     ours, theirs = [], []
     for turn in range(ROUNDS):
         print(f"bench: {row.name}, {turn + 1} of {ROUNDS}", file=sys.stderr, flush=True)
-        ours.append(run(row.ours, state))
-        theirs.append(run(row.theirs, state))
+        ours.append(run(row.ours))
+        theirs.append(run(row.theirs))
     return median(ours), median(theirs)
 
 
@@ -67,7 +43,10 @@ def machine():
     with open("/proc/cpuinfo") as file:
         models = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
     version = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    return f"{datetime.date.today()}, commit {version}, {len(models)} × {models[0]}, Linux {platform.release()}"
+    with open("/etc/debian_version") as file:
+        debian = file.read().strip()
+    return (f"{datetime.date.today()}, commit {version}, {len(models)} cores of {models[0]}, Debian {debian}, "
+            f"Linux {platform.release()}")
 
 
 def told(figures):
@@ -95,8 +74,7 @@ def main():
     rows = [row for row in wanted if os.path.exists(PROGRAMS + row.ours) and os.path.exists(PROGRAMS + row.theirs)]
     if not rows:
         sys.exit(f"bench: no such row; there are {', '.join(row.name for row in ROWS)}")
-    with Server() as server:
-        lines = [line(row, *measure(row, server.state)) for row in rows]
+    lines = [line(row, *measure(row)) for row in rows]
     head = ["| what (p50 / p95 / p99) | Sandbar | beside | | ratio | target |", "| --- | ---: | --- | ---: | ---: | --- |"]
     text = "\n".join([f"{machine()}; medians of {ROUNDS} runs in turn", "", *head, *lines])
     print(text)
