@@ -8,6 +8,7 @@
 
 #include "process.h"
 #include "settings.h"
+#include "spare.h"
 
 struct init {
 	struct settings settings;
@@ -24,6 +25,7 @@ struct init {
 	bool waits_by_time; /* and no event will tell when it can */
 	bool has_zombies;   /* the last turn left some to be reaped */
 	bool is_gone;       /* the other end is closed */
+	struct spare spares[SPARES];
 	struct process_table table;
 };
 

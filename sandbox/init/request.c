@@ -1,5 +1,6 @@
 #include "request.h"
 
+#include "spare.h"
 #include "start.h"
 
 #include <errno.h>
@@ -87,6 +88,12 @@ static int start(struct init *init, const struct request *request, struct proces
 	return start_process(init, request);
 }
 
+static int prepare(struct init *init, const struct request *request, struct process *process)
+{
+	(void)process;
+	return spare_prepare(init, request);
+}
+
 static int send_signal(struct init *init, const struct request *request, struct process *process)
 {
 	(void)init;
@@ -132,6 +139,7 @@ static const struct row {
 	[INIT_KILL_TREE] = {kill_tree, KNOWN, 0, 0, 0},
 	[INIT_CLOSE_STDIN] = {close_stdin, KNOWN, 0, 0, 0},
 	[INIT_FORGET] = {forget, KNOWN, 0, 0, 0},
+	[INIT_PREPARE] = {prepare, NEW, 0, 1, INIT_LEAF_FDS},
 };
 
 static const struct row *find_row(uint32_t type)

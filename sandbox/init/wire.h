@@ -27,6 +27,8 @@ enum init_message_type {
 	INIT_KILL_TREE, /* kill what is in its leaf, or below its subreaper, until nothing is left; then KILLED */
 	INIT_CLOSE_STDIN,
 	INIT_FORGET,
+	INIT_PREPARE, /* descriptors: the cgroup.procs of the leaf of a process that START may follow for, with them again:
+	               * a hint, so that the child is there by then (spare.h). A higher START ends those that wait */
 	/* answers and events */
 	INIT_SYNCED = 33,
 	INIT_STARTED,      /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end

@@ -40,6 +40,21 @@ bool init_client_start(struct init_client *client, const struct init_start *star
 	return send_message(client, &message, fds, 1 + start->leaf_count);
 }
 
+/* The descriptors that are sent are closed, and the caller needs his own for START. */
+bool init_client_prepare(struct init_client *client, uint32_t process, const int *leaf, size_t leaf_count)
+{
+	int fds[INIT_LEAF_FDS];
+	size_t count = 0;
+	while (count < leaf_count && (fds[count] = fcntl(leaf[count], F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	struct init_message message = {.type = INIT_PREPARE, .process = process};
+	if (count == leaf_count)
+		return send_message(client, &message, fds, count);
+	while (count > 0)
+		close(fds[--count]);
+	return false;
+}
+
 bool init_client_signal(struct init_client *client, uint32_t process, int signo, enum signal_scope scope)
 {
 	struct init_message message = {.type = INIT_SIGNAL, .process = process, .value = signo};

@@ -44,6 +44,8 @@ bool init_client_sync(struct init_client *client);
 
 /* The payload's and the leaf's descriptors are closed here in any case. */
 bool init_client_start(struct init_client *client, const struct init_start *start);
+/* Its leaf is here, and it may be started soon. What is borrowed stays the caller's. */
+bool init_client_prepare(struct init_client *client, uint32_t process, const int *leaf, size_t leaf_count);
 bool init_client_signal(struct init_client *client, uint32_t process, int signo, enum signal_scope scope);
 bool init_client_kill_tree(struct init_client *client, uint32_t process); /* answered by `killed` or `kill_failed` */
 bool init_client_close_stdin(struct init_client *client, uint32_t process);

@@ -14,13 +14,14 @@ static struct spare_leaf *add(struct spare_leaf **list, uint32_t process)
 	return spare;
 }
 
-static void keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
+static struct spare_leaf *keep(struct sandbox *sandbox, uint32_t process, const struct keeper_answer *answer)
 {
 	struct spare_leaf *spare = add(&sandbox->spares, process);
 	for (size_t i = 0; i < answer->fd_count && i < sizeof spare->fds / sizeof spare->fds[0]; i++) {
 		spare->fds[spare->count++] = answer->fds[i];
 		answer->fds[i] = -1;
 	}
+	return spare;
 }
 
 static struct spare_leaf *take(struct spare_leaf **list, uint32_t process)
@@ -77,9 +78,10 @@ static void answered(void *owner, uint32_t number, const struct keeper_answer *a
 	if (sandbox->is_ending || sandbox->is_lost)
 		return;
 	leaves_claim(sandbox, number);
-	if (answer->reply->status == KEEPER_OK)
-		keep(sandbox, number, answer);
-	else if (!is_waited_for)
+	const struct spare_leaf *spare = answer->reply->status == KEEPER_OK ? keep(sandbox, number, answer) : NULL;
+	if (spare && !is_waited_for)
+		init_client_prepare(sandbox->init, number, spare->fds, spare->count);
+	else if (!spare && !is_waited_for)
 		return;
 	sandbox->next_leaf = number + 1;
 	if (is_waited_for && answer->reply->status == KEEPER_OK)

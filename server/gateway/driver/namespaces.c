@@ -183,6 +183,10 @@ static struct sandbox *create(void *context, const struct sandbox_spec *spec, co
 	struct keeper_request request = {
 		.type = KEEPER_CREATE, .limits = spec->limits, .required_layers = spec->required_layers};
 	memcpy(request.session, spec->session, SESSION_ID_LENGTH);
+	/* The children that init keeps ready are counted, and are not the user's. */
+	request.limits.processes += LEAVES_AHEAD;
+	if (sandbox_limits_check(&request.limits))
+		request.limits.processes -= LEAVES_AHEAD;
 	sandbox->is_creating = !namespaces->is_keeper_gone &&
 	                       keeper_client_send(namespaces->keeper, &request, create_answered, sandbox);
 	if (!sandbox->is_creating)
