@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include "method.h"
+#include "protocol/check.h"
 #include "server/guard/gate.h"
 
 #include <stdarg.h>
@@ -89,6 +90,20 @@ static void fail(struct call *call, enum error_code code, const char *message, c
 	call_destroy(call);
 }
 
+/* A message quotes what a stranger sent, which can be bytes, or cut in the middle of a character: that becomes `?`. */
+static void keep_text(char *message)
+{
+	char *end = message + strlen(message);
+	for (char *at = message; at < end;) {
+		size_t length = 1, left = (size_t)(end - at), most = left < 4 ? left : 4;
+		while (length <= most && !check_utf8((const uint8_t *)at, length))
+			length++;
+		if (length > most)
+			*at = '?';
+		at += length > most ? 1 : length;
+	}
+}
+
 void call_fail(struct call *call, enum error_code code, const char *key, const char *text, const char *format, ...)
 {
 	char message[MESSAGE_BYTES];
@@ -96,6 +111,7 @@ void call_fail(struct call *call, enum error_code code, const char *key, const c
 	va_start(args, format);
 	vsnprintf(message, sizeof message, format, args);
 	va_end(args);
+	keep_text(message);
 	fail(call, code, message, key, text);
 }
 

@@ -277,7 +277,7 @@ static bool (*const decoders[])(struct decoding *at) = {
 
 static bool unknown_key(struct decoding *at, const struct param *rows, struct view key)
 {
-	char allowed[PARAMS_TEXT_BYTES / 2] = "";
+	char allowed[PARAMS_TEXT_BYTES * 2 / 3] = "";
 	for (const struct param *row = rows; row->name; row++) {
 		size_t used = strlen(allowed);
 		snprintf(allowed + used, sizeof allowed - used, "%s%s", row == rows ? "" : ", ", row->name);

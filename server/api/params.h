@@ -46,7 +46,7 @@ struct param {
 	const char *summary;
 };
 
-enum { PARAMS_TEXT_BYTES = 256, ARENA_BLOCKS = 16 };
+enum { PARAMS_TEXT_BYTES = 384, ARENA_BLOCKS = 16 }; /* a text that names all rows of a method, and a key, fits */
 
 struct params_error {
 	enum error_code code;
