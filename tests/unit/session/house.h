@@ -29,7 +29,7 @@ struct sandbox {
 	const struct sandbox_events *events;
 	void *owner;
 	struct sandbox_spec spec;
-	unsigned destroys;
+	unsigned destroys, strangers; /* strangers: forgets of processes that it does not know */
 	struct actor *actors[HOUSE_PROCESSES];
 	size_t actor_count;
 };

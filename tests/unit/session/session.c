@@ -427,6 +427,7 @@ Test(session, what_the_driver_says_of_a_stranger_is_ignored)
 	const struct sandbox_events *events = house.sandbox->events;
 	events->started(house.session, 99, &streams);
 	cr_expect(fcntl(fds[0], F_GETFD) < 0 && fcntl(fds[1], F_GETFD) < 0);
+	cr_expect_eq(house.sandbox->strangers, 1, "the sandbox need not keep it");
 	const struct rusage rusage = {0};
 	const struct process_usage usage = {0};
 	events->exited(house.session, 99, 0, &rusage);
