@@ -7,6 +7,8 @@
 
 _Static_assert(CHANNEL_ROOM >= LWS_PRE, "a channel's message has room for the WebSocket header");
 
+enum { PING_BYTES = 4 };
+
 struct outgoing {
 	TAILQ_ENTRY(outgoing) link;
 	size_t length;
@@ -121,11 +123,11 @@ static int close_now(struct connection *connection, enum close_code code, const 
 /* A ping goes before everything else; who does not read at all is found by the pong that does not come. */
 static int write_ping(struct connection *connection)
 {
-	unsigned char frame[LWS_PRE + 1];
+	unsigned char frame[LWS_PRE + PING_BYTES] = {0}; /* lws does not tell of a pong without a payload */
 	if (!connection->is_ping_due || lws_send_pipe_choked(connection->wsi))
 		return 0;
 	connection->is_ping_due = false;
-	return lws_write(connection->wsi, frame + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
+	return lws_write(connection->wsi, frame + LWS_PRE, PING_BYTES, LWS_WRITE_PING) < 0 ? -1 : 0;
 }
 
 static int write_turn(struct connection *connection)

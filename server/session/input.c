@@ -19,6 +19,7 @@ struct input_client {
 	uint8_t client[CLIENT_ID_BYTES];
 	struct journal_stdin_slot *slot; /* what was written stands there */
 	uint64_t taken;                  /* offset up to which bytes were taken */
+	uint64_t end;                    /* 1 + the offset of the end that was taken last; 0: none */
 	uint64_t unknown_from, unknown_to; /* an earlier gateway died while it wrote these; equal: none */
 	bool ack_due;
 };
@@ -408,6 +409,9 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 		return refuse(CODE_LIMIT, 0);
 	if (offset > client->taken)
 		return refuse(CODE_STDIN_GAP, client->taken);
+	if (client->end == offset + 1)
+		return refuse(ERROR_CODE_NONE, offset); /* sent again after a cut: a terminal's was written already */
+	client->end = offset + 1;
 	struct termios mode;
 	uint8_t character = 4;
 	if (input->is_terminal && tcgetattr(input->fd, &mode) == 0)
