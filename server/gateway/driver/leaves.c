@@ -77,9 +77,9 @@ static void answered(void *owner, uint32_t number, const struct keeper_answer *a
 	sandbox->is_asking = false;
 	if (sandbox->is_ending || sandbox->is_lost)
 		return;
-	leaves_claim(sandbox, number);
+	bool is_inherited = leaves_claim(sandbox, number); /* then init may have prepared it already */
 	const struct spare_leaf *spare = answer->reply->status == KEEPER_OK ? keep(sandbox, number, answer) : NULL;
-	if (spare && !is_waited_for)
+	if (spare && !is_waited_for && !is_inherited)
 		init_client_prepare(sandbox->init, number, spare->fds, spare->count);
 	else if (!spare && !is_waited_for)
 		return;
@@ -129,7 +129,9 @@ void leaves_note(struct sandbox *sandbox, uint32_t process)
 	add(&sandbox->unclaimed, process);
 }
 
-void leaves_claim(struct sandbox *sandbox, uint32_t process)
+bool leaves_claim(struct sandbox *sandbox, uint32_t process)
 {
-	free(take(&sandbox->unclaimed, process));
+	struct spare_leaf *leaf = take(&sandbox->unclaimed, process);
+	free(leaf);
+	return leaf;
 }

@@ -129,7 +129,7 @@ void leaves_launch(struct sandbox *sandbox, struct process *process);
 void leaves_free(struct sandbox *sandbox);
 /* PROCESS has a leaf of an earlier gateway's. Where none uses it, it is dropped when a later process is started. */
 void leaves_note(struct sandbox *sandbox, uint32_t process);
-void leaves_claim(struct sandbox *sandbox, uint32_t process);
+bool leaves_claim(struct sandbox *sandbox, uint32_t process);
 
 /* adoption.c */
 void namespaces_adopt(void *context, const struct sandbox_adoption *adoption, void *adopter);
