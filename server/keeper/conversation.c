@@ -2,13 +2,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REQUESTS_PER_TURN = 32 };
+enum { REQUESTS_PER_TURN = 32, REQUESTS_LEFT = 1024 /* more than a socket holds */ };
 
 struct queued_reply {
 	struct queued_reply *next;
@@ -89,29 +90,45 @@ static void flush(struct conversation *conversation)
 	watch_change(conversation->epoll, conversation->socket, EPOLLIN | EPOLLRDHUP, &conversation->watch);
 }
 
-/* Without room for a control message the kernel drops the descriptors that a gateway sends along.
- * A message of 0 bytes and the end of the conversation look alike here; only the end is also a hang-up. */
-static void read_requests(struct conversation *conversation, bool hung_up)
+/* A message of 0 bytes and the end of the conversation look alike; only the end is also a hang-up. */
+static bool is_hung_up(int socket)
+{
+	struct pollfd state = {.fd = socket, .events = POLLRDHUP};
+	return poll(&state, 1, 0) > 0;
+}
+
+/* False when there is none, or the conversation has ended. Without room for a control message the kernel drops the
+ * descriptors that a gateway sends along. */
+static bool read_request(struct conversation *conversation)
 {
 	unsigned char bytes[2 * sizeof(struct keeper_request)];
-	for (unsigned i = 0; i < REQUESTS_PER_TURN && conversation->socket >= 0 && !conversation->first; i++) {
-		ssize_t size = recv(conversation->socket, bytes, sizeof bytes, MSG_DONTWAIT);
-		if (size < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (size < 0 || (size == 0 && hung_up)) {
-			conversation->events->ended(conversation->owner);
-			return;
-		}
-		conversation->events->message(conversation->owner, bytes, (size_t)size);
+	ssize_t size = recv(conversation->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (size < 0 || (size == 0 && is_hung_up(conversation->socket))) {
+		conversation->events->ended(conversation->owner);
+		return false;
 	}
+	conversation->events->message(conversation->owner, bytes, (size_t)size);
+	return true;
 }
 
 static void socket_ready(void *subject, uint32_t events)
 {
+	(void)events;
 	struct conversation *conversation = subject;
 	if (conversation->first)
 		flush(conversation);
-	read_requests(conversation, events & (EPOLLHUP | EPOLLRDHUP));
+	for (unsigned i = 0; i < REQUESTS_PER_TURN && !conversation->first && read_request(conversation); i++)
+		;
+}
+
+void conversation_drain(struct conversation *conversation)
+{
+	while (conversation->first)
+		drop_first(conversation);
+	for (unsigned i = 0; i < REQUESTS_LEFT && conversation->socket >= 0 && read_request(conversation); i++)
+		;
 }
 
 void conversation_init(struct conversation *conversation, int epoll, const struct conversation_events *events,

@@ -35,6 +35,8 @@ void conversation_init(struct conversation *conversation, int epoll, const struc
                        void *owner);
 /* SOCKET (non-blocking) is the conversation's from here on. */
 int conversation_open(struct conversation *conversation, int socket, struct error *err);
+/* Nobody is at the other end any more: take what it had still sent. */
+void conversation_drain(struct conversation *conversation);
 void conversation_close(struct conversation *conversation); /* drops what waits; may be repeated */
 
 /* Send SIZE bytes and COUNT descriptors, which are closed here in any case. */

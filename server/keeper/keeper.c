@@ -166,6 +166,7 @@ int keeper_attach(struct keeper *keeper, int socket, uint64_t epoch, struct erro
 
 void keeper_detach(struct keeper *keeper)
 {
+	conversation_drain(&keeper->conversation);
 	conversation_close(&keeper->conversation);
 	keeper->ready = false;
 	/* The ids of its requests would mean something else to the next gateway. */
