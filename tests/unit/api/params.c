@@ -141,6 +141,13 @@ static const struct {
 	{"Text", B("\xa2" "ab"), CODE_INVALID_PARAMS, "", "`Text`"},
 	{"", B("\x01"), CODE_INVALID_PARAMS, "", "``"},
 };
+
+/* Every parameter at once. */
+static const char message[] =
+	"\x8c\xa4" "text" "\xa3" "abc" "\xa4" "need" "\xa1" "n" "\xa4" "path" "\xa2" "/p" "\xa4" "uint" "\x64"
+	"\xa8" "optional" "\x00" "\xa5" "truth" "\xc3" "\xa6" "choice" "\xa5" "green" "\xa5" "bytes" "\xc4\x02" "\0\xff"
+	"\xa7" "strings" "\x92\xa1" "a" "\xc4\x01\xfe" "\xa3" "env" "\x82\xa1" "A" "\xa1" "1" "\xa1" "B" "\xa3" "x=y"
+	"\xa5" "uints" "\x92\x07\x08" "\xa3" "map" "\x82\xa4" "cols" "\x50\xa4" "rows" "\x18";
 /* clang-format on */
 
 static struct reader checked(const struct writer *writer)
@@ -178,57 +185,6 @@ Test(params, each_type_takes_what_it_should_and_says_what_it_refuses)
 
 Test(params, what_is_taken_stands_in_the_struct)
 {
-	static const char message[] = "\x8c\xa4"
-								  "text"
-								  "\xa3"
-								  "abc"
-								  "\xa4"
-								  "need"
-								  "\xa1"
-								  "n"
-								  "\xa4"
-								  "path"
-								  "\xa2"
-								  "/p"
-								  "\xa4"
-								  "uint"
-								  "\x64\xa8"
-								  "optional"
-								  "\x00\xa5"
-								  "truth"
-								  "\xc3\xa6"
-								  "choice"
-								  "\xa5"
-								  "green"
-								  "\xa5"
-								  "bytes"
-								  "\xc4\x02"
-								  "\0\xff"
-								  "\xa7"
-								  "strings"
-								  "\x92\xa1"
-								  "a"
-								  "\xc4\x01\xfe"
-								  "\xa3"
-								  "env"
-								  "\x82\xa1"
-								  "A"
-								  "\xa1"
-								  "1"
-								  "\xa1"
-								  "B"
-								  "\xa3"
-								  "x=y"
-								  "\xa5"
-								  "uints"
-								  "\x92\x07\x08"
-								  "\xa3"
-								  "map"
-								  "\x82\xa4"
-								  "cols"
-								  "\x50\xa4"
-								  "rows"
-								  "\x18";
 	struct all all = {.choice = -1};
 	struct arena arena = {.used = 0};
 	struct params_error error;

@@ -37,7 +37,8 @@ static void take_output(struct client *client, const struct seen *seen)
 	             (unsigned long long)known->next[output->stream]);
 	const uint8_t *bytes = client->viewer.bytes + seen->at + OUTPUT_HEADER_BYTES;
 	for (uint32_t i = 0; i < output->length; i++)
-		cr_assert_eq(bytes[i], byte_at(output->process, output->stream, output->offset + i));
+		if (bytes[i] != byte_at(output->process, output->stream, output->offset + i))
+			cr_assert_fail("byte %llu of process %u", (unsigned long long)output->offset + i, output->process);
 	known->next[output->stream] += output->length;
 }
 
