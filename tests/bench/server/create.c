@@ -6,10 +6,6 @@
 #include "tests/bench/bare/measure.h"
 #include "work.h"
 
-#include <unistd.h>
-
-enum { SETTLE_US = 5000 /* for what the server clears away behind its answer */ };
-
 static uint64_t first_byte_once(struct wire_client *client)
 {
 	static const char *const argv[] = {"/usr/bin/echo", "x", NULL};
@@ -23,7 +19,6 @@ static uint64_t first_byte_once(struct wire_client *client)
 		;
 	uint64_t taken = now_ns() - begin;
 	work_end(client, session);
-	usleep(SETTLE_US);
 	return taken;
 }
 
