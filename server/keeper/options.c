@@ -73,6 +73,8 @@ static const struct flag flags[] = {
 	 .help = "output that each session's journal holds (512K to 1G)"},
 	{"--max-sessions", "N", "256", NULL, flag_number, FIELD(max_sessions), .least = 1, .most = 4000,
 	 .help = "sessions at once"},
+	{"--tenant-sessions", "N", "0", NULL, flag_number, FIELD(tenant_sessions), .least = 0, .most = 4000,
+	 .help = "sessions at once of one tenant; 0 = as many as there can be"},
 	{"--max-connections", "N", "4096", NULL, flag_number, FIELD(max_connections), .least = 1, .most = 100000,
 	 .help = "connections at once"},
 	{"--session-ttl", "TIME", "0", NULL, flag_duration, FIELD(ttl_ms), .least = 0, .most = 30 * DAY_MS,
@@ -98,7 +100,7 @@ const struct flags_table options_table = {
 	            "  1   could not start; with --doctor: an essential layer is missing\n"
 	            "  2   a wrong flag\n"
 	            "  3   another server uses this state directory\n"
-	            "  70  the gateway died three times within 10 s\n",
+	            "  70  five gateways in a row died before they served\n",
 	.flags = flags,
 	.count = sizeof flags / sizeof flags[0],
 };

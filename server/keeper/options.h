@@ -16,7 +16,7 @@ enum exit_code {
 	EXIT_CANNOT = 1,  /* it could not start; --doctor: an essential layer is missing */
 	EXIT_USAGE = 2,
 	EXIT_IN_USE = 3,   /* another server holds the state directory */
-	EXIT_GATEWAY = 70, /* the gateway died again and again */
+	EXIT_GATEWAY = 70, /* gateways die before they serve */
 };
 
 struct listen_list {
@@ -35,7 +35,7 @@ struct options {
 	const char *state; /* NULL: the standard directory */
 	const char *user;  /* NULL: the standard user */
 	unsigned log_format, log_level;
-	uint64_t ring_bytes, max_sessions, max_connections, ttl_ms;
+	uint64_t ring_bytes, max_sessions, max_connections, tenant_sessions, ttl_ms;
 	bool doctor, json, help, help_markdown, version;
 };
 

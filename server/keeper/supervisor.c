@@ -19,9 +19,10 @@
 #define STOP_NS (8 * SECOND)   /* for the gateway to end its sessions; with KILL_NS: 10 s in all */
 #define KILL_NS (2 * SECOND)   /* for the kernel to end what was killed */
 #define HANG_UP_NS SECOND      /* for a gateway that closed its conversation to end: mostly it is just dying */
-#define CRASH_WINDOW_NS (10 * SECOND)
 
-enum { CRASHES = 3 };
+/* Deaths in a row before READY, after which no gateway can serve. Two are a session's that cannot be loaded, which the
+ * third gateway gives up. */
+enum { START_DEATHS = 5 };
 
 enum state {
 	STARTING, /* the gateway is not ready yet */
@@ -52,8 +53,7 @@ struct supervisor {
 	struct gateway gateway;
 	enum state state;
 	uint64_t deadline;         /* monotonic_ns(); UINT64_MAX = none */
-	uint64_t crashes[CRASHES]; /* when the last ones were, as a ring */
-	unsigned crash_count;
+	unsigned start_deaths;     /* in a row */
 	int signals;
 	int exit_code;
 	bool announced, hung_up;
@@ -97,6 +97,7 @@ static enum state announce(struct supervisor *supervisor)
 	supervisor->deadline = UINT64_MAX;
 	supervisor->events->serving(supervisor->owner, !supervisor->announced);
 	supervisor->announced = true;
+	supervisor->start_deaths = 0;
 	return SERVING;
 }
 
@@ -118,16 +119,6 @@ static enum state kill_gateway(struct supervisor *supervisor)
 	return supervisor->state;
 }
 
-/* True if this is the last of CRASHES within CRASH_WINDOW_NS. */
-static bool note_crash(struct supervisor *supervisor)
-{
-	uint64_t now = monotonic_ns();
-	uint64_t *slot = &supervisor->crashes[supervisor->crash_count++ % CRASHES];
-	*slot = now;
-	uint64_t oldest = supervisor->crashes[supervisor->crash_count % CRASHES];
-	return supervisor->crash_count >= CRASHES && now - oldest < CRASH_WINDOW_NS;
-}
-
 /* The sandboxes wait for the next one. */
 static enum state succeed(struct supervisor *supervisor)
 {
@@ -135,11 +126,12 @@ static enum state succeed(struct supervisor *supervisor)
 	return start(supervisor);
 }
 
+/* One that served is followed by the next at once, however often; one that never served may be unable to. */
 static enum state restart(struct supervisor *supervisor)
 {
-	if (note_crash(supervisor)) {
-		log_write(LOG_ERROR, NULL, "the gateway died again and again: giving up",
-		          LOG_FIELDS(log_number("times", CRASHES), log_number("seconds", CRASH_WINDOW_NS / SECOND)));
+	if (supervisor->state == STARTING && ++supervisor->start_deaths >= START_DEATHS) {
+		log_write(LOG_ERROR, NULL, "gateways die before they serve: giving up",
+		          LOG_FIELDS(log_number("times", START_DEATHS)));
 		return kill_all(supervisor, EXIT_GATEWAY);
 	}
 	return succeed(supervisor);

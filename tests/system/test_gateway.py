@@ -1,0 +1,264 @@
+"""The gateway dies, or is replaced, and no session notices: same processes, output exact, input exact or reported."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from websocket import Closed
+from wire import EOF, STDIN, STDOUT, TTY, Client, View
+
+KILLS = int(os.environ.get("SANDBAR_KILLS", "30"))
+SEED = int(os.environ.get("SANDBAR_SEED", "0")) or random.randrange(1, 1 << 30)
+
+
+def children(pid):
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and parent(entry) == pid]
+
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return int(stat.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
+def name(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as comm:
+            return comm.read().strip()
+    except OSError:
+        return ""
+
+
+def gateway(server):
+    """The pid of the running gateway."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        found = [pid for pid in children(server.process.pid) if name(pid).startswith("sandbard-gatewa")]
+        if found:
+            return found[0]
+        time.sleep(0.01)
+    raise TimeoutError("there is no gateway")
+
+
+class Steady:
+    """A client that comes again whenever it is cut off, and goes on where it was."""
+
+    def __init__(self, server, session, view):
+        self.server, self.session, self.view = server, session, view
+        self.client_id = os.urandom(16)
+        self.errors = []
+        self.connect()
+
+    def connect(self):
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                self.client = Client(self.server.address, self.server.token, client_id=self.client_id)
+                self.channel = self.client.attach(self.session, self.view)
+                return
+            except (Closed, OSError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    def again(self):
+        """Connect again if the connection is gone."""
+        if self.client.closed:
+            self.errors += self.channel.errors
+            self.connect()
+
+    def wait(self, done, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not done(self.view):
+            assert time.monotonic() < deadline, f"nothing came of it within {seconds} s; seed {SEED}"
+            try:
+                self.channel.wait(done, 1)
+            except (Closed, TimeoutError):
+                self.again()
+        return done(self.view)
+
+
+def kill_some(server, clients, kills, rng, seconds=0.4):
+    for _ in range(kills):
+        time.sleep(rng.uniform(0.01, seconds))
+        before = gateway(server)
+        os.kill(before, signal.SIGKILL)
+        deadline = time.monotonic() + 30
+        while gateway(server) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        for client in clients:
+            try:
+                client.channel.wait(lambda view: False, 0.001)
+            except (Closed, TimeoutError):
+                pass
+            client.again()
+
+
+def numbers(data, separator=b"\n"):
+    return [int(line) for line in data.replace(b"\r", b"").split(separator) if line]
+
+
+@pytest.mark.seconds(600)
+def test_sessions_outlive_their_gateway(start_server):
+    """Two processes count, one through a pipe and one through a terminal, while the gateway is killed again and again:
+    the processes stay the same, and what they wrote arrives once, in order, without a gap."""
+    rng = random.Random(SEED)
+    server = start_server()
+    with server.client() as first:
+        session = first.create(name="steady")
+        count = "i=0; while [ ! -e /tmp/stop ]; do i=$((i+1)); echo $i; [ $((i % 200)) -ne 0 ] || sleep 0.02; done"
+        pipe = first.shell(session, "echo pid $$ >&2; " + count)
+        tty = first.start(session, "sh", "-c", count, terminal={"cols": 80, "rows": 24})
+    steady = Steady(server, session, View(0))
+    steady.wait(lambda view: len(view.bytes(pipe)) > 1000)
+    kill_some(server, [steady], KILLS, rng)
+    assert steady.client.run(session, "touch /tmp/stop")["exited"]["exit_code"] == 0
+    steady.wait(lambda view: pipe in view.exited and tty in view.exited)
+    for process, stream in ((pipe, STDOUT), (tty, TTY)):
+        got = numbers(steady.view.bytes(process, stream))
+        assert got == list(range(1, len(got) + 1)) and len(got) > 200, f"seed {SEED}"
+        assert steady.view.exited[process]["exit_code"] == 0
+    assert not steady.view.faults, steady.view.faults[:5]
+    assert len([frame for frame in steady.view.frames if frame[0] == 2 and frame[3] == pipe]) == 1
+    with server.client() as last:
+        last.call("session.end", session=session)
+
+
+def unknown_bytes(channel):
+    return sum(frame[4]["to"] - frame[4]["from"] for frame in channel.errors if frame[2] == "stdin_unknown")
+
+
+@pytest.mark.seconds(600)
+def test_input_is_exact_or_reported(start_server):
+    """Lines are sent to `cat` while the gateway is killed again and again: each comes back once, in order; where it cannot
+    be known whether bytes arrived, the client is told which."""
+    rng = random.Random(SEED + 1)
+    server = start_server()
+    with server.client() as first:
+        session = first.create()
+    steady = Steady(server, session, View(0))
+    cat = steady.client.start(session, "cat", stdin=True)
+    data = bytearray()
+    sent, unknown, kills = 0, 0, 0
+    next_kill = time.monotonic() + 0.1
+    while kills < KILLS or sent < len(data):
+        if len(data) < sent + 8000:
+            data += b"".join(b"%07d\n" % i for i in range(len(data) // 8, len(data) // 8 + 1000))
+        try:
+            end = sent + 8000
+            steady.channel.send([STDIN, cat, sent, bytes(data[sent:end])])
+            if kills < KILLS and time.monotonic() > next_kill:
+                os.kill(gateway(server), signal.SIGKILL)
+                kills += 1
+                next_kill = time.monotonic() + rng.uniform(0.03, 0.3)
+            steady.channel.wait(lambda view: steady.channel.acknowledged.get(cat, 0) >= end, 5)
+            sent = end
+        except (Closed, OSError, TimeoutError):
+            steady.again()
+            steady.channel.wait_live()
+            unknown += unknown_bytes(steady.channel)
+            sent = max([sent] + [offset for process, offset in steady.channel.answer["stdin"] if process == cat])
+        if kills == KILLS and sent >= len(data):
+            break
+    deadline = time.monotonic() + 60
+    while cat not in steady.view.exited:  # the end is sent again after a cut, as input is
+        assert time.monotonic() < deadline
+        try:
+            steady.channel.send([EOF, cat, sent])
+            steady.channel.wait(lambda view: cat in view.exited, 5)
+        except (Closed, OSError, TimeoutError):
+            steady.again()
+    got = steady.view.bytes(cat)
+    expected = bytes(data[:sent])
+    if unknown == 0:
+        assert got == expected, f"seed {SEED}: {len(got)} of {len(expected)}"
+    assert 0 <= len(expected) - len(got) <= unknown, f"seed {SEED}: {len(got)} of {len(expected)}, {unknown} unknown"
+
+
+def test_what_was_known_is_known_after(start_server):
+    """A process that had exited, one that was started with a clock, a kill that was asked for, a participant: all is as it was."""
+    server = start_server()
+    with server.client() as first:
+        session = first.create(name="kept", env={"WHO": "me"}, ttl_ms=3600000)
+        done = first.shell(session, "echo out; exit 7")
+        channel = first.attach(session)
+        channel.wait_exit(done)
+        clocked = first.shell(session, "sleep 100", wall_ms=4000, grace_ms=100)
+        plain = first.shell(session, "read line; echo got $line; echo $WHO", stdin=True)
+        before = first.processes(session)
+        os.kill(gateway(server), signal.SIGKILL)
+        first.wait_closed()
+    again = Steady(server, session, View(0))
+    after = again.client.processes(session)
+    assert after[done] == before[done]
+    for process in (clocked, plain):
+        assert after[process]["argv"] == before[process]["argv"] and after[process]["state"] == "running"
+    info = again.client.call("session.info", session=session)
+    assert info["name"] == "kept" and [who["participant"] for who in info["participants"]] == [again.channel.answer["participant"]]
+    again.channel.send([STDIN, plain, 0, b"line\n"])
+    again.wait(lambda view: plain in view.exited)
+    assert again.view.bytes(plain) == b"got line\nme\n"
+    again.wait(lambda view: clocked in view.exited)
+    assert again.view.exited[clocked]["reason"] == "timeout"
+    left = [frame for frame in again.view.frames if frame[0] == 6 and frame[4]["change"] == "left"]
+    assert left, "who was attached to the dead gateway has left"
+    assert again.client.start(session, "true") == plain + 1
+    again.client.call("session.end", session=session)
+
+
+def test_a_waiting_run_is_cancelled_with_its_gateway(start_server):
+    """process.run waits when the gateway dies: nobody will hear its answer, so its process is ended, as if it had been cut off."""
+    server = start_server()
+    with server.client() as first:
+        session = first.create()
+        first.request("process.run", session=session, argv=["sh", "-c", "sleep 100"])
+        channel = first.attach(session)
+        channel.wait(lambda view: view.frames and any(frame[0] == 2 for frame in view.frames))
+        os.kill(gateway(server), signal.SIGKILL)
+        first.wait_closed()
+    again = Steady(server, session, View(0))
+    again.wait(lambda view: 1 in view.exited)
+    assert again.view.exited[1]["reason"] == "cancelled"
+
+
+def test_the_gateway_is_replaced(start_server):
+    """SIGUSR2: a new gateway takes over; a client loses its connection, with 1001, and nothing else."""
+    server = start_server()
+    with server.client() as first:
+        session = first.create()
+        count = first.shell(session, "for i in $(seq 1 2000); do echo $i; sleep 0.001; done")
+        view = View(0)
+        channel = first.attach(session, view)
+        channel.wait(lambda seen: len(seen.bytes(count)) > 100)
+        before = gateway(server)
+        server.process.send_signal(signal.SIGUSR2)
+        assert first.wait_closed() == 1001
+        channel.client.closed = first.closed
+    deadline = time.monotonic() + 30
+    while gateway(server) == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    again = Steady(server, session, view)
+    again.wait(lambda seen: count in seen.exited)
+    assert numbers(again.view.bytes(count)) == list(range(1, 2001)) and not again.view.gaps
+
+
+def test_a_session_that_cannot_be_loaded_is_given_up(start_server):
+    """A session's files are damaged while the gateway is away: that session ends, the server and the other session go on."""
+    server = start_server()
+    with server.client() as first:
+        good, bad = first.create(), first.create()
+        os.kill(server.process.pid, signal.SIGSTOP)  # no new gateway until the files are as they shall be
+        os.kill(gateway(server), signal.SIGKILL)
+        first.wait_closed()
+        (server.state / "sessions" / bad / "session.json").write_text("{")
+        os.kill(server.process.pid, signal.SIGCONT)
+    again = Steady(server, good, View(0))
+    assert [one["session"] for one in again.client.call("session.list")["sessions"]] == [good]
+    assert again.client.run(good, "echo alive")["stdout"] == b"alive\n"
