@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORLD_PROCESSES = 200, STREAMS = STREAM_TTY + 1 };
 
@@ -18,6 +19,7 @@ static uint8_t byte_at(uint32_t process, unsigned stream, uint64_t offset)
 struct known {
 	bool started, exited;
 	uint64_t next[STREAMS];
+	uint64_t told_by; /* the event, or the STATE, that told the last of these */
 };
 
 struct client {
@@ -32,14 +34,16 @@ static void take_output(struct client *client, const struct seen *seen)
 	const struct output_header *output = &seen->output;
 	struct known *known = &client->processes[output->process];
 	cr_assert(known->started, "output of process %u, which nobody started", output->process);
-	cr_assert_eq(known->next[output->stream], output->offset, "process %u stream %u goes on at %llu, not at %llu",
-	             output->process, output->stream, (unsigned long long)output->offset,
-	             (unsigned long long)known->next[output->stream]);
+	cr_assert_eq(known->next[output->stream], output->offset,
+	             "process %u stream %u goes on at %llu (event %llu), not at %llu, as event or STATE %llu told",
+	             output->process, output->stream, (unsigned long long)output->offset, (unsigned long long)output->seq,
+	             (unsigned long long)known->next[output->stream], (unsigned long long)known->told_by);
 	const uint8_t *bytes = client->viewer.bytes + seen->at + OUTPUT_HEADER_BYTES;
 	for (uint32_t i = 0; i < output->length; i++)
 		if (bytes[i] != byte_at(output->process, output->stream, output->offset + i))
 			cr_assert_fail("byte %llu of process %u", (unsigned long long)output->offset + i, output->process);
 	known->next[output->stream] += output->length;
+	known->told_by = output->seq;
 }
 
 static const char *const stream_keys[] = {NULL, "stdout", "stderr", "tty"};
@@ -57,6 +61,7 @@ static void take_state(struct client *client, struct seen *seen)
 		cr_assert_not(known->exited, "process %u had told its end before the gap", process);
 		cr_assert_leq(map_uint(maps, "seq"), client->last);
 		known->started = true;
+		known->told_by = client->last;
 		known->exited = map_is(maps, "state", "exited");
 		cr_assert(known->exited || map_is(maps, "state", "running"));
 		cr_assert_eq(known->exited, !map_is_nil(maps, "exited"));
@@ -160,6 +165,18 @@ static void produce(struct world *world, uint32_t number)
 	*sent += length;
 }
 
+static void end_one(struct world *world, uint32_t number)
+{
+	const struct process *process = world->processes[number];
+	actor_is_over(&world->house, house_actor(&world->house, process), EXIT_STATUS((int)number & 255));
+	for (int waits = 0; process->state != PROCESS_DONE && waits < 2000;
+	     waits++) { /* a terminal hangs up a little later */
+		usleep(1000);
+		house_turn(&world->house);
+	}
+	cr_assert_eq(process->state, PROCESS_DONE);
+}
+
 static void step(struct world *world)
 {
 	uint32_t what = random_below(&world->random, 100);
@@ -175,8 +192,7 @@ static void step(struct world *world)
 	if (!is_running(world, number))
 		return;
 	if (what < 8)
-		actor_is_over(&world->house, house_actor(&world->house, world->processes[number]),
-		              EXIT_STATUS((int)number & 255));
+		end_one(world, number);
 	else
 		produce(world, number);
 }
