@@ -62,6 +62,9 @@ struct sessions {
 		uint64_t from, to, next_seq;
 		size_t length, most;
 	} run;
+	ev_timer close;            /* closes what stands in closing */
+	int *closing;
+	size_t closing_count, closing_room;
 	void (*on_empty)(void *owner);   /* the last session is gone; NULL = nobody waits */
 	void (*on_adopted)(void *owner); /* every sandbox that an earlier gateway left was told */
 	void *owner;
@@ -78,6 +81,10 @@ struct session_options {
 void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct driver *driver, int directory);
 void sessions_finish(struct sessions *sessions); /* asserts that no session is left */
 struct session *sessions_find(struct sessions *sessions, const char *id, size_t length, const char *tenant);
+/* Close FD, whose watcher was stopped, a turn of the loop later. libev takes a descriptor out of the kernel's epoll set
+ * only when an event comes that nobody wants. Init holds these, so that a closed one would stay in the set and go on
+ * telling of its hang-up, for which libev makes the whole set anew. */
+void sessions_close_later(struct sessions *sessions, int fd);
 void sessions_end_all(struct sessions *sessions, const char *reason);
 /* No connection, or again one, of this client. */
 void sessions_client_left(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES]);

@@ -4,16 +4,49 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static void close_all(struct sessions *sessions)
+{
+	while (sessions->closing_count > 0)
+		close(sessions->closing[--sessions->closing_count]);
+}
+
+static void on_close(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	close_all(timer->data);
+}
+
+void sessions_close_later(struct sessions *sessions, int fd)
+{
+	if (sessions->closing_count == sessions->closing_room) {
+		sessions->closing_room = sessions->closing_room ? sessions->closing_room * 2 : 16;
+		sessions->closing = realloc(sessions->closing, sessions->closing_room * sizeof *sessions->closing);
+		if (!sessions->closing)
+			abort();
+	}
+	sessions->closing[sessions->closing_count++] = fd;
+	if (ev_is_active(&sessions->close))
+		return;
+	ev_timer_set(&sessions->close, 0., 0.);
+	ev_timer_start(sessions->loop, &sessions->close);
+}
 
 void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct driver *driver, int directory)
 {
 	*sessions = (struct sessions){.loop = loop, .driver = driver, .directory = directory};
 	LIST_INIT(&sessions->list);
+	ev_timer_init(&sessions->close, on_close, 0., 0.);
+	sessions->close.data = sessions;
 }
 
 void sessions_finish(struct sessions *sessions)
 {
 	assert(LIST_EMPTY(&sessions->list));
+	ev_timer_stop(sessions->loop, &sessions->close);
+	close_all(sessions);
+	free(sessions->closing);
 	free(sessions->scratch);
 }
 

@@ -21,7 +21,7 @@ void source_close(struct source *source)
 	ev_io_stop(loop_of(process), &source->io);
 	if (source->stream == STREAM_TTY)
 		input_close(&process->input);
-	close(source->fd);
+	sessions_close_later(process->session->home, source->fd);
 	source->fd = -1;
 	source->drain = 0;
 }
