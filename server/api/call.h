@@ -15,6 +15,7 @@
 struct call;
 struct caller;
 struct server;
+struct tokens;
 
 /* What a door does with answers and channels. */
 struct door {
@@ -44,6 +45,9 @@ struct server {
 	size_t connections, most_connections;
 	uint64_t queued_bytes, reassembly_bytes; /* of all connections */
 	bool is_stopping;
+	struct tokens *tokens;
+	size_t tenant_sessions; /* at once, of one tenant; 0 = no limit */
+	void (*on_revoked)(struct server *server, const char *token_id); /* NULL = nobody waits */
 };
 
 struct call {

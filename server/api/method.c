@@ -2,6 +2,7 @@
 
 #include "process_methods.h"
 #include "session_methods.h"
+#include "token_methods.h"
 
 #define ARGS(type) .size = sizeof(struct type)
 
@@ -29,6 +30,12 @@ const struct method methods[] = {
      .summary = "end a process and its whole tree"},
 	{"process.wait", RIGHT_READ, process_params, ARGS(process_args), .handle = handle_process_wait,
      .summary = "how a process ended, once it has"},
+	{"token.create", RIGHT_ADMIN, token_create_params, ARGS(token_create_args), .handle = handle_token_create,
+     .summary = "make a token"},
+	{"token.list", RIGHT_ADMIN, no_params, 0, .handle = handle_token_list,
+     .summary = "the tokens that were made here and have not expired"},
+	{"token.revoke", RIGHT_ADMIN, token_params, ARGS(token_args), .handle = handle_token_revoke,
+     .summary = "make a token worthless, and close its connections"},
 	{"server.info", RIGHT_ADMIN, no_params, 0, .handle = handle_server_info, .summary = "the server itself"},
 	{0},
 };

@@ -11,12 +11,17 @@ static const uint64_t years_ms = UINT64_C(10) * 365 * 24 * 3600 * 1000; /* the m
 static const char *const modes[] = {"live", "lossless", NULL};
 static const char *const roles[] = {"viewer", "editor", "owner", NULL}; /* index + 1 = enum role */
 
-#define SESSION_ROW(type) \
-	{"session", PARAM_TEXT, offsetof(struct type, session), .required = true, .most = LIMIT_NAME_BYTES, \
-	 .summary = "the id that session.create gave"}
+#define SESSION_ROW(type)                                                                                   \
+	{                                                                                                       \
+		"session", PARAM_TEXT, offsetof(struct type, session), .required = true, .most = LIMIT_NAME_BYTES,  \
+															   .summary = "the id that session.create gave" \
+	}
 
-#define LIMIT_ROW(field, low, high, text) \
-	{#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), .summary = text}
+#define LIMIT_ROW(field, low, high, text)                                                                       \
+	{                                                                                                           \
+#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), \
+																				.summary = text                 \
+	}
 static const struct param limit_fields[] = {
 	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 46, "bytes, of all processes and their files"),
 	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
@@ -29,7 +34,8 @@ static const struct param limit_fields[] = {
 };
 
 const struct param session_create_params[] = {
-	{"name", PARAM_TEXT, offsetof(struct session_create_args, name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},
+	{"name", PARAM_TEXT, offsetof(struct session_create_args, name), .most = LIMIT_NAME_BYTES,
+     .summary = "shown in lists"},
 	{"env", PARAM_ENV, offsetof(struct session_create_args, env), .most = LIMIT_ENVIRONMENT,
      .summary = "added to every process's environment"},
 	{"limits", PARAM_MAP, .fields = limit_fields, .has_offset = offsetof(struct session_create_args, has_limits),
@@ -67,8 +73,8 @@ const struct param detach_params[] = {
 
 struct session *call_session(struct call *call, const char *id)
 {
-	struct session *session =
-		sessions_find(&call->caller->server->sessions, id, strlen(id), call->caller->principal.tenant);
+	struct session *session = sessions_find(&call->caller->server->sessions, id, strlen(id),
+	                                        call->caller->principal.tenant);
 	if (!session) {
 		call_fail(call, CODE_NOT_FOUND, "session", id, "there is no session `%s`", id);
 		return NULL;
@@ -168,6 +174,20 @@ static char **copy_env(const char *const *env)
 	return copy;
 }
 
+static bool tenant_has_room(struct call *call)
+{
+	const struct server *server = call->caller->server;
+	const struct session *session;
+	size_t count = 0;
+	LIST_FOREACH(session, &server->sessions.list, link)
+	count += session->state != SESSION_ENDED && strcmp(session->tenant, call->caller->principal.tenant) == 0;
+	if (server->tenant_sessions == 0 || count < server->tenant_sessions)
+		return true;
+	call_fail(call, CODE_LIMIT, "limit", "tenant_sessions", "a tenant may have at most %zu sessions at once",
+	          server->tenant_sessions);
+	return false;
+}
+
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
@@ -175,7 +195,7 @@ void handle_session_create(struct call *call, const void *arguments)
 	                                  .tenant = call->caller->principal.tenant,
 	                                  .limits = limits_of(args),
 	                                  .ttl_ms = args->ttl_ms};
-	if (!layers_of(call, (const char *const *)args->require, &options.required_layers))
+	if (!tenant_has_room(call) || !layers_of(call, (const char *const *)args->require, &options.required_layers))
 		return;
 	const char *wrong = sandbox_limits_check(&options.limits);
 	if (wrong) {
@@ -214,7 +234,7 @@ static uint32_t count_channels(const struct session *session)
 	uint32_t count = 0;
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		count++;
+	count++;
 	return count;
 }
 
@@ -242,11 +262,12 @@ void handle_session_list(struct call *call, const void *arguments)
 	const struct session *session;
 	uint32_t count = 0;
 	LIST_FOREACH(session, &sessions->list, link)
-		count += is_shown(session, call);
+	count += is_shown(session, call);
 	writer_map(&call->result, 1);
 	writer_str(&call->result, "sessions");
 	writer_array(&call->result, count);
-	LIST_FOREACH(session, &sessions->list, link) {
+	LIST_FOREACH(session, &sessions->list, link)
+	{
 		if (!is_shown(session, call))
 			continue;
 		writer_map(&call->result, SUMMARY_KEYS + 1);
@@ -286,7 +307,8 @@ static void write_participants(struct writer *writer, const struct session *sess
 	const struct channel *channel;
 	writer_str(writer, "participants");
 	writer_array(writer, count_channels(session));
-	LIST_FOREACH(channel, &session->channels, link) {
+	LIST_FOREACH(channel, &session->channels, link)
+	{
 		writer_map(writer, 4);
 		writer_key_uint(writer, "participant", channel->participant);
 		writer_key_str(writer, "name", channel->name);
@@ -309,9 +331,9 @@ static void write_session_queues(struct writer *writer, const struct session *se
 	const struct process *process;
 	const struct channel *channel;
 	TAILQ_FOREACH(process, &session->processes, link)
-		input += input_queued(&process->input);
+	input += input_queued(&process->input);
 	LIST_FOREACH(channel, &session->channels, link)
-		own += channel->own.length;
+	own += channel->own.length;
 	writer_str(writer, "queues");
 	writer_map(writer, 4);
 	write_queue(writer, "ring_bytes", journal_tail(session->journal) - journal_head(session->journal),
@@ -345,6 +367,11 @@ void handle_session_info(struct call *call, const void *arguments)
 void handle_server_info(struct call *call, const void *arguments)
 {
 	(void)arguments;
+	if (!gate_is_operator(&call->caller->principal)) {
+		call_fail(call, CODE_FORBIDDEN, NULL, NULL, "the whole server is shown to the tenant `%s` only",
+		          OPERATOR_TENANT);
+		return;
+	}
 	const struct server *server = call->caller->server;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -400,10 +427,11 @@ static void write_stdin_offsets(struct writer *writer, struct session *session, 
 	struct process *process;
 	uint32_t count = 0;
 	TAILQ_FOREACH(process, &session->processes, link)
-		count += input_accepted(&process->input, channel->client) > 0;
+	count += input_accepted(&process->input, channel->client) > 0;
 	writer_str(writer, "stdin");
 	writer_array(writer, count);
-	TAILQ_FOREACH(process, &session->processes, link) {
+	TAILQ_FOREACH(process, &session->processes, link)
+	{
 		uint64_t accepted = input_accepted(&process->input, channel->client);
 		if (accepted == 0)
 			continue;

@@ -2,12 +2,13 @@
 
 #include "http.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(CHANNEL_ROOM >= LWS_PRE, "a channel's message has room for the WebSocket header");
 
-enum { PING_BYTES = 4 };
+enum { PING_BYTES = 4, EXPEL_SECONDS = 1 };
 
 struct outgoing {
 	TAILQ_ENTRY(outgoing) link;
@@ -237,6 +238,38 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 	connection_wake(connection);
 }
 
+/* What was sent before is still delivered, if the client takes it within a second. */
+static void expel(struct connection *connection, const char *text)
+{
+	connection_close(connection, CLOSE_NOT_ALLOWED, text);
+	lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, EXPEL_SECONDS);
+}
+
+static void on_expired(struct ev_loop *loop, ev_periodic *periodic, int events)
+{
+	(void)loop, (void)events;
+	expel(periodic->data, "the token has expired");
+}
+
+void connection_watch_expiry(struct connection *connection)
+{
+	uint64_t expires_s = connection->caller.principal.expires_s;
+	if (expires_s == 0)
+		return;
+	ev_periodic_set(&connection->expiry, (ev_tstamp)expires_s, 0., NULL);
+	ev_periodic_start(connection->gateway->loop, &connection->expiry);
+}
+
+void connections_revoked(struct server *server, const char *token_id)
+{
+	struct gateway *gateway = (struct gateway *)(void *)server; /* its beginning */
+	struct connection *connection;
+	LIST_FOREACH(connection, &gateway->connections, link)
+	if (connection->is_greeted && strcmp(connection->caller.principal.id, token_id) == 0)
+		expel(connection, "the token was revoked");
+}
+_Static_assert(offsetof(struct gateway, server) == 0, "what the methods see is the gateway's beginning");
+
 static struct connection *open_connection(struct gateway *gateway, struct lws *wsi)
 {
 	struct connection *connection = calloc(1, sizeof *connection);
@@ -255,6 +288,8 @@ static struct connection *open_connection(struct gateway *gateway, struct lws *w
 	ev_timer_start(gateway->loop, &connection->hello);
 	ev_timer_init(&connection->ping, on_ping, LIMIT_PING_SECONDS, LIMIT_PING_SECONDS);
 	connection->ping.data = connection;
+	ev_periodic_init(&connection->expiry, on_expired, 0., 0., NULL);
+	connection->expiry.data = connection;
 	ev_timer_start(gateway->loop, &connection->ping);
 	return connection;
 }
@@ -263,8 +298,8 @@ static bool client_has_connection(const struct gateway *gateway, const uint8_t c
 {
 	const struct connection *other;
 	LIST_FOREACH(other, &gateway->connections, link)
-		if (other->is_greeted && memcmp(other->caller.client, client, CLIENT_ID_BYTES) == 0)
-			return true;
+	if (other->is_greeted && memcmp(other->caller.client, client, CLIENT_ID_BYTES) == 0)
+		return true;
 	return false;
 }
 
@@ -275,6 +310,7 @@ static void finish_connection(struct connection *connection)
 	gateway->server.connections--;
 	ev_timer_stop(gateway->loop, &connection->hello);
 	ev_timer_stop(gateway->loop, &connection->ping);
+	ev_periodic_stop(gateway->loop, &connection->expiry);
 	connection_detach_all(connection);
 	caller_finish(&connection->caller);
 	if (connection->is_greeted && !client_has_connection(gateway, connection->caller.client))

@@ -36,6 +36,7 @@ struct connection {
 	uint32_t last_number;        /* of a channel */
 	size_t write_bytes;          /* how much is put together for one write */
 	ev_timer hello, ping;
+	ev_periodic expiry;          /* of the token, by the wall clock */
 	bool is_ping_due;
 	unsigned unanswered;         /* pings since the last pong */
 };
@@ -56,6 +57,9 @@ void connection_send(struct connection *connection, const struct writer *message
 /* Close it when its queue is empty. TEXT is static. */
 void connection_close(struct connection *connection, enum close_code code, const char *text);
 void connection_wake(struct connection *connection);
+/* Close it when its principal's token expires, if it does; and now, those whose token has this id (on_revoked). */
+void connection_watch_expiry(struct connection *connection);
+void connections_revoked(struct server *server, const char *token_id);
 
 /* Carry out a message, all of it (message.c). False: the connection closes. */
 bool connection_message(struct connection *connection, const uint8_t *data, size_t length);

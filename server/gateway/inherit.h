@@ -15,7 +15,8 @@ enum inherit_fd {
 	INHERIT_SESSIONS = 4, /* directory STATE/sessions, owned by the gateway's user */
 	INHERIT_KEY = 5,      /* STATE/signing.key, read-only: see guard/key.h */
 	INHERIT_CONFIG = 6,   /* memfd: struct gateway_config */
-	INHERIT_LISTENERS = 7 /* the first of config.listeners listening sockets */
+	INHERIT_TOKENS = 7,   /* directory STATE/tokens, owned by the gateway's user */
+	INHERIT_LISTENERS = 8 /* the first of config.listeners listening sockets */
 };
 
 enum { GATEWAY_LISTENERS = 8, GATEWAY_ORIGINS = 16, GATEWAY_TEXT_BYTES = 128 };
@@ -29,6 +30,7 @@ struct gateway_config {
 	uint32_t log_level;         /* 0 error, 1 warn, 2 info, 3 debug */
 	uint32_t max_sessions;      /* at once */
 	uint32_t max_connections;   /* at once */
+	uint32_t tenant_sessions;   /* at once, of one tenant; 0 = no limit */
 	uint64_t ring_bytes;        /* of each session's journal; a multiple of the page size */
 	uint64_t epoch;             /* rises with each gateway that the keeper starts */
 	uint32_t origins;           /* used rows of `origin` */

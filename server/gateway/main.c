@@ -6,6 +6,7 @@
 #include "http.h"
 #include "server/base/log.h"
 #include "server/guard/key.h"
+#include "server/guard/tokens.h"
 #include "server/session/restore.h"
 
 #include <errno.h>
@@ -216,6 +217,8 @@ static void init_server(struct gateway *gateway)
 	server->started_us = monotonic_us();
 	server->epoch = config->epoch;
 	server->most_connections = config->max_connections;
+	server->tenant_sessions = config->tenant_sessions;
+	server->on_revoked = connections_revoked;
 }
 
 static void watch_signals(struct gateway *gateway)
@@ -264,6 +267,9 @@ static int start(struct gateway *gateway, struct error *err)
 	gateway->key = key_load(INHERIT_KEY, err);
 	if (!gateway->key)
 		return -1;
+	gateway->server.tokens = tokens_load(INHERIT_TOKENS, gateway->key, err);
+	if (!gateway->server.tokens)
+		return error_prefix(err, "read which tokens were revoked");
 	gateway->loop = ev_default_loop(EVFLAG_AUTO);
 	gateway->driver = namespaces_driver_create(gateway->loop, INHERIT_KEEPER, on_keeper_gone, gateway);
 	gateway->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -281,6 +287,7 @@ static void finish(struct gateway *gateway)
 	lws_context_destroy(gateway->context); /* closes every connection, which detaches its channels */
 	sessions_finish(&gateway->server.sessions);
 	namespaces_driver_destroy(gateway->driver);
+	tokens_destroy(gateway->server.tokens);
 	key_destroy(gateway->key);
 	close(gateway->spare_fd);
 	ev_loop_destroy(gateway->loop);

@@ -3,7 +3,7 @@
 #include "protocol/frame.h"
 #include "server/api/params.h"
 #include "server/guard/gate.h"
-#include "server/guard/token.h"
+#include "server/guard/tokens.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -217,13 +217,15 @@ static bool greet(struct connection *connection, uint32_t id, const struct hello
 		return refuse_hello(connection, id, CODE_UNSUPPORTED, "version", "this server speaks version 1");
 	if (args->client_id.length != CLIENT_ID_BYTES)
 		return refuse_hello(connection, id, CODE_INVALID_PARAMS, "client_id", "`client_id` must have 16 bytes");
-	if (!token_verify(connection->gateway->key, args->token, strlen(args->token), (uint64_t)time(NULL),
-	                  &caller->principal))
-		return refuse_hello(connection, id, CODE_UNAUTHENTICATED, "token", "the token is wrong or has expired");
+	if (!tokens_verify(connection->gateway->server.tokens, args->token, strlen(args->token), (uint64_t)time(NULL),
+	                   &caller->principal))
+		return refuse_hello(connection, id, CODE_UNAUTHENTICATED, "token",
+		                    "the token is wrong, has expired or was revoked");
 	memcpy(caller->client, args->client_id.data, CLIENT_ID_BYTES);
 	snprintf(caller->client_name, sizeof caller->client_name, "%s", args->client ? args->client : "");
 	connection->is_greeted = true;
 	ev_timer_stop(connection->gateway->loop, &connection->hello);
+	connection_watch_expiry(connection);
 	sessions_client_back(&connection->gateway->server.sessions, caller->client);
 	welcome(connection, id);
 	return true;

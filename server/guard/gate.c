@@ -1,6 +1,7 @@
 #include "gate.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct {
 	enum frame_kind kind;
@@ -15,6 +16,11 @@ static const struct {
 bool gate_allows_right(const struct principal *principal, enum right right)
 {
 	return (principal->rights & right) == (uint32_t)right;
+}
+
+bool gate_is_operator(const struct principal *principal)
+{
+	return (principal->rights & RIGHT_ADMIN) && strcmp(principal->tenant, OPERATOR_TENANT) == 0;
 }
 
 bool gate_allows_frame(enum role role, enum frame_kind kind)
@@ -50,4 +56,17 @@ const char *right_name(enum right right)
 		break;
 	}
 	return "none";
+}
+
+enum right right_find(const char *name)
+{
+	static const enum right all[] = {
+#define RIGHT(right, bit, text, summary) RIGHT_##right,
+		RIGHT_TABLE(RIGHT)
+#undef RIGHT
+	};
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (strcmp(right_name(all[i]), name) == 0)
+			return all[i];
+	return RIGHT_NONE;
 }

@@ -8,6 +8,8 @@
 #include "principal.h"
 
 bool gate_allows_right(const struct principal *principal, enum right right); /* RIGHT_NONE: everybody */
+/* It looks after the whole server, not only after its tenant. */
+bool gate_is_operator(const struct principal *principal);
 bool gate_allows_frame(enum role role, enum frame_kind kind);
 /* The role that PRINCIPAL gets who asked for WANTED (ROLE_NONE: the highest); ROLE_NONE if it may not have it. */
 enum role gate_role(const struct principal *principal, enum role wanted);
@@ -15,5 +17,6 @@ bool gate_allows_lossless(enum role role); /* it can hold processes back */
 
 /* The name of a right, for error texts. */
 const char *right_name(enum right right);
+enum right right_find(const char *name); /* RIGHT_NONE if there is none */
 
 #endif

@@ -9,7 +9,7 @@
 struct evp_pkey_st;
 
 struct evp_pkey_st *key_generate(struct error *err);
-struct evp_pkey_st *key_load(int fd, struct error *err);                    /* reads from the descriptor's beginning */
+struct evp_pkey_st *key_load(int fd, struct error *err); /* reads from the descriptor's beginning */
 int key_save(const struct evp_pkey_st *key, int fd, struct error *err);
 void key_destroy(struct evp_pkey_st *key); /* NULL is allowed */
 

@@ -10,11 +10,12 @@
 #include <stdint.h>
 
 /* RIGHT(NAME, bit, "name", what it allows) */
-#define RIGHT_TABLE(RIGHT)                                                 \
+#define RIGHT_TABLE(RIGHT)                                                  \
 	RIGHT(READ, 0, "read", "list sessions, look at them, attach as viewer") \
-	RIGHT(RUN, 1, "run", "start processes, send input and signals")        \
-	RIGHT(MANAGE, 2, "manage", "create and end sessions")                  \
-	RIGHT(ADMIN, 3, "admin", "look at the server itself")
+	RIGHT(RUN, 1, "run", "start processes, send input and signals")         \
+	RIGHT(MANAGE, 2, "manage", "create and end sessions")                   \
+	RIGHT(ADMIN, 3, "admin",                                                \
+	      "make and revoke tokens of the tenant; of the operator's tenant: look at the server itself")
 
 enum right {
 	RIGHT_NONE = 0,
@@ -23,9 +24,12 @@ enum right {
 #undef RIGHT
 };
 
-enum { PRINCIPAL_NAME_BYTES = 64 };
+enum { PRINCIPAL_NAME_BYTES = 64, TOKEN_ID_BYTES = 16 };
+
+#define OPERATOR_TENANT "default" /* who has `admin` here looks after the whole server */
 
 struct principal {
+	char id[TOKEN_ID_BYTES + 1]; /* of the token, to revoke it by */
 	char name[PRINCIPAL_NAME_BYTES + 1];
 	char tenant[PRINCIPAL_NAME_BYTES];
 	uint32_t rights;    /* of enum right */

@@ -61,12 +61,23 @@ static int unbase64url(uint8_t *to, const char *from, size_t length)
 	return base64url(again, to, (size_t)written) == length && memcmp(again, from, length) == 0 ? written : -1;
 }
 
+void token_new_id(char id[TOKEN_ID_BYTES + 1])
+{
+	uint8_t random[TOKEN_ID_BYTES / 4 * 3];
+	char text[TOKEN_ID_BYTES + 1];
+	do {
+		if (RAND_bytes(random, sizeof random) != 1)
+			abort();
+		base64url(text, random, sizeof random);
+	} while (text[0] == '-'); /* in a command line that would be a flag */
+	memcpy(id, text, sizeof text);
+}
+
 static json_t *claims_of(const struct principal *principal)
 {
-	uint8_t random[12];
-	char jti[32];
-	RAND_bytes(random, sizeof random);
-	base64url(jti, random, sizeof random);
+	char id[TOKEN_ID_BYTES + 1];
+	token_new_id(id);
+	const char *jti = principal->id[0] ? principal->id : id;
 	json_t *names = json_array();
 	for (size_t i = 0; i < sizeof rights / sizeof *rights; i++)
 		if (principal->rights & rights[i].right)
@@ -159,7 +170,8 @@ static bool read_claims(const char *text, size_t length, uint64_t now_s, struct 
 	const json_t *expires = json_object_get(claims, "exp");
 	principal->expires_s = (uint64_t)json_integer_value(expires);
 	principal->rights = rights_of(json_object_get(claims, "rights"));
-	bool good = copy_claim(principal->name, sizeof principal->name, claims, "sub") &&
+	bool good = copy_claim(principal->id, sizeof principal->id, claims, "jti") &&
+	            copy_claim(principal->name, sizeof principal->name, claims, "sub") &&
 	            copy_claim(principal->tenant, sizeof principal->tenant, claims, "ten") &&
 	            (!expires || (json_integer_value(expires) > 0 && principal->expires_s > now_s));
 	json_decref(claims);

@@ -121,7 +121,7 @@ int gateway_start(struct gateway *gateway, struct gateway_launch *launch, int *s
 		return error_set(err, errno, "socketpair");
 	launch->config.epoch++;
 	int config = seal_config(&launch->config, err);
-	int fds[INHERITED] = {pair[1], launch->sessions, launch->key, config};
+	int fds[INHERITED] = {pair[1], launch->sessions, launch->key, config, launch->tokens};
 	int count = INHERIT_LISTENERS - INHERIT_KEEPER;
 	for (uint32_t i = 0; i < launch->config.listeners; i++)
 		fds[count++] = launch->listeners[i];

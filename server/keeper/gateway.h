@@ -10,7 +10,7 @@
 /* What every gateway of this server is started with. The descriptors are borrowed. */
 struct gateway_launch {
 	int program; /* of program_open() */
-	int sessions, key;
+	int sessions, key, tokens;
 	int listeners[GATEWAY_LISTENERS];
 	struct identity identity;
 	struct gateway_config config; /* its `listeners` counts them; `epoch` rises with each start */

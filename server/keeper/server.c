@@ -80,11 +80,13 @@ static int make_keys(struct server *server, struct error *err)
 	return server->launch.key < 0 ? -1 : 0;
 }
 
-static int open_sessions(struct server *server, struct error *err)
+static int open_directories(struct server *server, struct error *err)
 {
 	const struct identity *identity = &server->launch.identity;
-	server->launch.sessions = state_open_sessions(&server->state, identity->uid, identity->gid, err);
-	return server->launch.sessions < 0 ? -1 : 0;
+	server->launch.sessions = state_open_for(&server->state, "sessions", identity->uid, identity->gid, err);
+	if (server->launch.sessions >= 0)
+		server->launch.tokens = state_open_for(&server->state, "tokens", identity->uid, identity->gid, err);
+	return server->launch.sessions < 0 || server->launch.tokens < 0 ? -1 : 0;
 }
 
 static int open_listeners(struct server *server, struct error *err)
@@ -144,6 +146,7 @@ static int fill_config(struct server *server, struct error *err)
 	config->log_level = options->log_level;
 	config->max_sessions = (uint32_t)options->max_sessions;
 	config->max_connections = (uint32_t)options->max_connections;
+	config->tenant_sessions = (uint32_t)options->tenant_sessions;
 	config->ring_bytes = options->ring_bytes;
 	config->ttl_ms = (uint32_t)options->ttl_ms;
 	config->layers = *sandbox_host_layers(server->host);
@@ -159,7 +162,7 @@ static int block_signals(struct server *server, struct error *err)
 }
 
 static int (*const steps[])(struct server *, struct error *) = {
-	open_state,  raise_descriptors, open_programs, make_keys,   open_sessions, open_listeners,
+	open_state,  raise_descriptors, open_programs, make_keys,   open_directories, open_listeners,
 	create_host, become_undumpable, create_keeper, fill_config, block_signals,
 };
 
@@ -212,7 +215,8 @@ static void finish(struct server *server)
 int server_run(const struct options *options)
 {
 	static const struct supervisor_events events = {.serving = serving, .reopen = reopen};
-	struct server server = {.options = options, .init = -1, .launch = {.program = -1, .sessions = -1, .key = -1}};
+	struct server server = {
+		.options = options, .init = -1, .launch = {.program = -1, .sessions = -1, .key = -1, .tokens = -1}};
 	struct error err;
 	int code = identity_find(&server.launch.identity, options->user, &err) < 0 ? EXIT_USAGE : EXIT_STOPPED;
 	log_init("sandbard", options->log_format == LOG_JSON, (enum log_severity)options->log_level);

@@ -136,15 +136,15 @@ static int make_subdirectory(const struct state *state, const char *name, struct
 	return 0;
 }
 
-int state_open_sessions(const struct state *state, uid_t uid, gid_t gid, struct error *err)
+int state_open_for(const struct state *state, const char *name, uid_t uid, gid_t gid, struct error *err)
 {
-	if (make_subdirectory(state, "sessions", err) < 0)
+	if (make_subdirectory(state, name, err) < 0)
 		return -1;
-	int fd = openat(state->directory, "sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(state->directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		return error_set(err, errno, "open `%s/sessions`", state->path);
+		return error_set(err, errno, "open `%s/%s`", state->path, name);
 	if (geteuid() == 0 && fchown(fd, uid, gid) < 0) {
-		error_set(err, errno, "give `%s/sessions` to the gateway", state->path);
+		error_set(err, errno, "give `%s/%s` to the gateway", state->path, name);
 		close(fd);
 		return -1;
 	}

@@ -4,6 +4,7 @@
  *   lock          held (flock) as long as the server lives; holds its pid
  *   signing.key   made by sandbar-keys at the first start, with owner.token
  *   sessions/     the gateway's: journals
+ *   tokens/       the gateway's: which tokens were made and revoked
  *   root/         where the golden tree is mounted, in the keeper's own mount namespace
  *   address       "http://127.0.0.1:7433\n" while the server serves
  */
@@ -31,8 +32,8 @@ void state_close(struct state *state);
 /* A name that is this directory's own, for cgroups: "sandbar-" and 8 hexadecimal digits. */
 void state_name(const struct state *state, char name[32]);
 
-/* Make and open sessions/, owned by UID and GID; returns the descriptor. */
-int state_open_sessions(const struct state *state, uid_t uid, gid_t gid, struct error *err);
+/* Make and open the directory NAME, owned by UID and GID; returns the descriptor. */
+int state_open_for(const struct state *state, const char *name, uid_t uid, gid_t gid, struct error *err);
 /* PATH becomes that of root/, which exists. */
 int state_make_root(const struct state *state, char path[PATH_MAX], struct error *err);
 bool state_has_key(const struct state *state);

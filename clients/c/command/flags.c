@@ -143,7 +143,7 @@ static const struct flag FLAGS[] = {
 	{"terminal", 't', NULL, read_switch, FIELD(terminal), 0, START, "give the command a terminal, and this one to it"},
 	{"env", 'e', "K=V", read_env, FIELD(env), 0, START " new", "add to its environment; may be given many times"},
 	{"cwd", 0, "DIR", read_text, FIELD(cwd), 0, START, "where it starts (default /work)"},
-	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " new attach", "shown to others, at most 64 bytes"},
+	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " new attach token", "shown to others, at most 64 bytes"},
 	{"no-stdin", 0, NULL, read_switch, FIELD(no_stdin), 0, START, "do not pass stdin on"},
 	{"keep", 0, NULL, read_switch, FIELD(keep), 0, "run", "keep the session afterwards; its id is printed to stderr"},
 	{"wall", 0, "TIME", read_duration, FIELD(wall_ms), 0, START, "end it after this long"},
@@ -169,6 +169,9 @@ static const struct flag FLAGS[] = {
 	{"process", 'p', "N", read_number, FIELD(process), 0, "logs", "only this process"},
 	{"stream", 0, "NAME", read_stream, FIELD(stream), 0, "logs", "only stdout, stderr or tty"},
 	{"signal", 's', "NAME", read_text, FIELD(signal), 0, "kill", "send this signal, and do not wait for an end"},
+	{"tenant", 0, "NAME", read_text, FIELD(tenant), 0, "token", "new: the account whose sessions it sees (default: one's own)"},
+	{"rights", 0, "LIST", read_text, FIELD(rights), 0, "token", "new: of read,run,manage,admin (default read,run,manage)"},
+	{"expires", 0, "TIME", read_duration, FIELD(expires_ms), 0, "token", "new: good for this long (default: until it is revoked)"},
 	{"tree", 0, NULL, read_switch, FIELD(tree), 0, "kill", "with --signal: to every process of the tree"},
 };
 /* clang-format on */

@@ -37,7 +37,8 @@ struct options {
 	bool has_grace;
 
 	bool view, follow, tree;
-	const char *detach_key, *stream, *signal;
+	const char *detach_key, *stream, *signal, *tenant, *rights;
+	uint64_t expires_ms;
 	uint64_t process;
 
 	const struct command *command;

@@ -171,7 +171,7 @@ static size_t forge(char *token, const char *header, const char *claims, enum si
 }
 
 #define HEADER "{\"alg\":\"EdDSA\",\"typ\":\"JWT\"}"
-#define CLAIMS "{\"sub\":\"eve\",\"ten\":\"default\",\"rights\":[\"admin\"]}"
+#define CLAIMS "{\"jti\":\"j\",\"sub\":\"eve\",\"ten\":\"default\",\"rights\":[\"admin\"]}"
 
 /* The algorithm comes from the key: what the header says is either EdDSA or refused, even where the signature is good. */
 Test(token, the_header_cannot_choose_the_algorithm)
@@ -212,37 +212,40 @@ Test(token, wrong_claims_are_refused)
 		"[]",
 		"\"sub\"",
 		"{}",
-		"{\"sub\":\"a\"}",
-		"{\"ten\":\"a\"}",
-		"{\"sub\":\"\",\"ten\":\"t\"}",
-		"{\"sub\":\"a\",\"ten\":\"\"}",
-		"{\"sub\":1,\"ten\":\"t\"}",
-		"{\"sub\":\"a\",\"ten\":null}",
-		"{\"sub\":\"a\",\"sub\":\"b\",\"ten\":\"t\"}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"ten\":\"u\"}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":1900000000,\"exp\":1900000000}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"rights\":[],\"rights\":[\"admin\"]}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":\"1900000000\"}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":1900000000.5}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":null}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":-1}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":0}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"exp\":99999999999999999999}",
-		"{\"sub\":\"a\\u0000b\",\"ten\":\"t\"}",
-		"{\"sub\":\"a\",\"ten\":\"t\"} {}",
-		"{\"sub\":\"a\",\"ten\":\"t\"",
-		"{\"sub\":\"12345678901234567890123456789012345678901234567890123456789012345\",\"ten\":\"t\"}",
-		"{\"sub\":\"a\",\"ten\":\"1234567890123456789012345678901234567890123456789012345678901234\"}",
+		"{\"sub\":\"a\",\"ten\":\"t\"}",
+		"{\"jti\":\"\",\"sub\":\"a\",\"ten\":\"t\"}",
+		"{\"jti\":\"12345678901234567\",\"sub\":\"a\",\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\"}",
+		"{\"jti\":\"j\",\"ten\":\"a\"}",
+		"{\"jti\":\"j\",\"sub\":\"\",\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"\"}",
+		"{\"jti\":\"j\",\"sub\":1,\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":null}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"sub\":\"b\",\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"ten\":\"u\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":1900000000,\"exp\":1900000000}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"rights\":[],\"rights\":[\"admin\"]}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":\"1900000000\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":1900000000.5}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":null}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":-1}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":0}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"exp\":99999999999999999999}",
+		"{\"jti\":\"j\",\"sub\":\"a\\u0000b\",\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\"} {}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\"",
+		"{\"jti\":\"j\",\"sub\":\"12345678901234567890123456789012345678901234567890123456789012345\",\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"1234567890123456789012345678901234567890123456789012345678901234\"}",
 	};
 	char token[TOKEN_BYTES * 2];
 	struct principal read;
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		cr_expect_not(is_taken(token, forge(token, HEADER, refused[i], WITH_KEY), &read), "%s", refused[i]);
 	static const char *const without_rights[] = {
-		"{\"sub\":\"a\",\"ten\":\"t\"}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"rights\":\"admin\"}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"rights\":{\"admin\":true}}",
-		"{\"sub\":\"a\",\"ten\":\"t\",\"rights\":[\"Admin\",\"admin \",7,null,[\"admin\"]]}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"rights\":\"admin\"}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"rights\":{\"admin\":true}}",
+		"{\"jti\":\"j\",\"sub\":\"a\",\"ten\":\"t\",\"rights\":[\"Admin\",\"admin \",7,null,[\"admin\"]]}",
 	};
 	for (size_t i = 0; i < sizeof without_rights / sizeof *without_rights; i++)
 		cr_expect(is_taken(token, forge(token, HEADER, without_rights[i], WITH_KEY), &read) && read.rights == 0, "%s",

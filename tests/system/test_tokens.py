@@ -1,0 +1,197 @@
+"""Tokens and tenants: who is let in, what they see of each other, and how somebody is shown the door."""
+
+import json
+import signal
+import time
+
+import pytest
+from wire import RemoteError
+
+
+def made(client, **params):
+    """A token made over CLIENT: (id, token)."""
+    answer = client.call("token.create", **({"name": "ada"} | params))
+    return answer["id"], answer["token"]
+
+
+def refused(client, method, **params):
+    with pytest.raises(RemoteError) as caught:
+        client.call(method, **params)
+    return caught.value
+
+
+def test_a_token_works_until_it_is_revoked(server):
+    """An operator gives a colleague a token, who works with it; it is revoked, and within a second the colleague's
+    connection is closed with 4003, and the token opens no other. The operator's goes on."""
+    with server.client() as owner:
+        number, token = made(owner, name="grace")
+        colleague = server.client(token=token)
+        assert colleague.hello["principal"] == "grace" and colleague.hello["rights"] == ["read", "run", "manage"]
+        assert colleague.run(colleague.create(), "echo hi")["stdout"] == b"hi\n"
+        begun = time.monotonic()
+        owner.call("token.revoke", id=number)
+        assert colleague.wait_closed(5) == 4003 and time.monotonic() - begun < 1
+        with pytest.raises(RemoteError) as caught:
+            server.client(token=token)
+        assert caught.value.code == "unauthenticated"
+        owner.call("token.revoke", id=number)  # again: nothing more
+        listed = {row["id"]: row for row in owner.call("token.list")["tokens"]}
+        assert listed[number]["revoked"] and listed[number]["name"] == "grace" and listed[number]["by"] == "owner"
+        for session in owner.call("session.list")["sessions"]:
+            owner.call("session.end", session=session["session"])
+
+
+def test_who_does_not_read_is_closed_too(server):
+    """The client of a revoked token has stopped reading in the middle of a flood: it is cut all the same."""
+    with server.client() as owner:
+        number, token = made(owner)
+        deaf = server.client(token=token, receive_buffer=4096)
+        session = deaf.create()
+        deaf.attach(session)
+        deaf.shell(session, "yes")
+        deaf.pause()
+        time.sleep(1)
+        before = owner.call("server.info")["connections"]
+        owner.call("token.revoke", id=number)
+        deadline = time.monotonic() + 3
+        while owner.call("server.info")["connections"] >= before:
+            assert time.monotonic() < deadline, "the connection is still there"
+            time.sleep(.05)
+        deaf.socket.shut()
+        deaf.resume()
+        owner.call("session.end", session=session)
+
+
+def test_a_token_expires(server):
+    """A token for two seconds: its connection is closed with 4003 then, and it is worthless and forgotten."""
+    with server.client() as owner:
+        number, token = made(owner, expires_ms=2000)
+        guest = server.client(token=token)
+        assert guest.wait_closed(10) == 4003
+        with pytest.raises(RemoteError):
+            server.client(token=token)
+        assert number not in [row["id"] for row in owner.call("token.list")["tokens"]]
+
+
+def test_rights_are_those_of_the_token(server):
+    """Who may only read can list and watch, and neither starts nor makes anything; nobody gives away more than he has."""
+    with server.client() as owner:
+        session = owner.create()
+        _, reading = made(owner, rights=["read"])
+        with server.client(token=reading) as reader:
+            assert [row["session"] for row in reader.call("session.list")["sessions"]] == [session]
+            assert reader.attach(session).answer["role"] == "viewer"
+            for method, params in (("process.start", {"session": session, "argv": ["true"]}), ("session.create", {}),
+                                   ("session.end", {"session": session}), ("token.create", {"name": "x"}),
+                                   ("token.list", {}), ("server.info", {})):
+                assert refused(reader, method, **params).code == "forbidden", method
+        _, narrow = made(owner, rights=["admin", "read"])
+        with server.client(token=narrow) as maker:
+            assert refused(maker, "token.create", name="x", rights=["run"]).code == "forbidden"
+            assert server.client(token=made(maker)[1]).hello["rights"] == ["read"]
+        _, short = made(owner, rights=["admin"], expires_ms=60000)
+        with server.client(token=short) as maker:
+            assert refused(maker, "token.create", name="x", rights=["admin"]).data["field"] == "expires_ms"
+            assert refused(maker, "token.create", name="x", rights=["admin"], expires_ms=70000).code == "forbidden"
+            made(maker, rights=["admin"], expires_ms=1000)
+        owner.call("session.end", session=session)
+
+
+def test_tenants_do_not_see_each_other(server):
+    """Two tenants: neither finds the other's session by any method, nor its tokens; an administrator of one makes tokens
+    of his tenant alone and does not look at the server."""
+    with server.client() as owner:
+        here = owner.create(name="secret")
+        mine, admin = made(owner, tenant="acme", rights=["read", "run", "manage", "admin"])
+        with server.client(token=admin) as other:
+            assert other.call("session.list")["sessions"] == []
+            for method, more in (("session.info", {}), ("session.end", {}), ("session.attach", {}), ("process.list", {}),
+                                 ("process.start", {"argv": ["true"]}), ("process.run", {"argv": ["true"]}),
+                                 ("process.kill", {"process": 1}), ("process.wait", {"process": 1}),
+                                 ("process.signal", {"process": 1, "signal": "INT"})):
+                assert refused(other, method, session=here, **more).code == "not_found", method
+            assert refused(other, "server.info").code == "forbidden"
+            assert refused(other, "token.create", name="x", tenant="default").data["field"] == "tenant"
+            _, colleague = made(other, name="cy")
+            there = server.client(token=colleague)
+            session = there.create(name="theirs")
+            assert [row["name"] for row in other.call("session.list")["sessions"]] == ["theirs"]
+            assert [row["name"] for row in owner.call("session.list")["sessions"]] == ["secret"]
+            assert {row["tenant"] for row in other.call("token.list")["tokens"]} == {"acme"}
+            outside = made(owner)[0]
+            assert refused(other, "token.revoke", id=outside).code == "not_found"
+            other.call("session.end", session=session)
+        owner.call("token.revoke", id=mine)
+        owner.call("session.end", session=here)
+
+
+def test_bad_parameters_are_named(server):
+    with server.client() as owner:
+        for params, field in (({"name": ""}, "name"), ({"name": "x" * 65}, "name"), ({}, "name"),
+                              ({"name": "x", "rights": ["fly"]}, "rights"), ({"name": "x", "rights": []}, "rights"),
+                              ({"name": "x", "tenant": "a/b"}, "tenant"), ({"name": "x", "tenant": "t" * 64}, "tenant"),
+                              ({"name": "x", "expires_ms": -1}, "expires_ms")):
+            assert refused(owner, "token.create", **params).data["field"] == field, params
+        assert refused(owner, "token.revoke", id="nobody").code == "not_found"
+
+
+def test_a_tenant_has_so_many_sessions(start_server):
+    """--tenant-sessions 2: the third session of a tenant is refused, another tenant's first is not."""
+    server = start_server("--tenant-sessions", "2")
+    with server.client() as owner:
+        sessions = [owner.create(), owner.create()]
+        error = refused(owner, "session.create")
+        assert error.code == "limit" and error.data == {"limit": "tenant_sessions"}
+        with server.client(token=made(owner, tenant="b")[1]) as other:
+            other.create()
+        owner.call("session.end", session=sessions[0])
+        owner.create()
+
+
+def test_what_was_revoked_stays_revoked(start_server):
+    """A gateway that was killed, and a whole new server, still know it; a damaged file is not overlooked."""
+    server = start_server()
+    with server.client() as owner:
+        number, token = made(owner)
+        _, good = made(owner)
+        owner.call("token.revoke", id=number)
+        file = server.state / "tokens/tokens.json"
+        assert file.stat().st_mode & 0o077 == 0
+        told = json.loads(file.read_text())
+        assert {row["id"]: row["revoked"] for row in told["tokens"]}[number] and token not in file.read_text()
+    server.process.send_signal(signal.SIGUSR2)  # another gateway
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with server.client(token=good) as client:
+                if client.hello["epoch"] == 2:
+                    break
+        except (OSError, RemoteError, Exception):
+            assert time.monotonic() < deadline
+        time.sleep(.1)
+    with pytest.raises(RemoteError) as caught:
+        server.client(token=token)
+    assert caught.value.code == "unauthenticated"
+
+
+def test_the_command(server):
+    """`sandbar token new`, `ls`, `revoke`: the token alone stands on stdout, and works from a file."""
+    done = server.command("token", "new", "--name", "ci", "--rights", "read,run,manage", "--expires", "1h")
+    out, err = done.communicate(timeout=60)
+    assert done.returncode == 0 and len(out.split()) == 1, err
+    number = err.decode().split("its id is ")[1].split(";")[0]
+    file = server.folder / "token"
+    file.write_bytes(out)
+    made_session = server.command("--token-file", str(file), "new")
+    session = made_session.communicate(timeout=60)[0].decode().strip()
+    assert made_session.returncode == 0
+    listed = server.command("token", "ls")
+    text = listed.communicate(timeout=60)[0].decode()
+    assert number in text and "read,run,manage" in text and "ci" in text
+    assert server.command("token", "revoke", number).wait(60) == 0
+    again = server.command("--token-file", str(file), "ls")
+    assert again.wait(60) == 3 and b"unauthenticated" in again.stderr.read()
+    assert server.command("token", "revoke", number).wait(60) == 0
+    assert server.command("token", "revoke").wait(60) == 2
+    assert server.command("token", "new", "--rights", "fly").wait(60) == 1
+    assert server.command("end", session).wait(60) == 0
