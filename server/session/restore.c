@@ -187,6 +187,7 @@ static void *found(void *context, const char *id, struct sandbox *sandbox, const
 		session->sandbox = sandbox;
 		session->layers = *layers;
 		*events = &session_events;
+		session_await_sync(session);
 		return session;
 	}
 	return NULL;
@@ -201,7 +202,7 @@ static void done(void *context)
 		if (session->is_restored && !session->sandbox)
 			session_was_lost(session);
 	}
-	if (sessions->on_adopted)
+	if (sessions->unsynced == 0 && sessions->on_adopted)
 		sessions->on_adopted(sessions->owner);
 }
 

@@ -14,7 +14,8 @@ void sessions_wipe(struct sessions *sessions);
  * up: its files are removed, and its sandbox will not be claimed. TELL (may be NULL) hears of each that is given up. */
 void sessions_restore(struct sessions *sessions, void (*tell)(const char *session, const char *why));
 
-/* What driver->adopt() tells them; the context is the struct sessions. After `done` on_adopted(owner) is called. */
+/* What driver->adopt() tells them; the context is the struct sessions. on_adopted(owner) is called when
+ * every one of them goes on, or is lost. */
 extern const struct sandbox_adoption sessions_adoption;
 
 #endif

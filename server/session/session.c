@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const ev_tstamp sync_grace_s = 5.0;   /* until a restored session whose init is silent is lost */
 static const ev_tstamp end_grace_s = 5.0;    /* until the sandbox is destroyed although processes did not report */
 static const ev_tstamp fetch_grace_s = 30.0; /* until channels that do not fetch the end are closed all the same */
 
@@ -292,7 +293,9 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop, (void)events;
 	struct session *session = timer->data;
-	if (session->state == SESSION_ENDED)
+	if (session->state == SESSION_CREATING)
+		session_end(session, "lost", NULL); /* its init does not answer a new gateway */
+	else if (session->state == SESSION_ENDED)
 		close_channels(session, true);
 	else
 		destroy_sandbox(session);
@@ -305,6 +308,12 @@ static void arm_deadline(struct session *session, ev_tstamp seconds)
 	ev_timer_start(session->home->loop, &session->deadline);
 }
 
+static void sync_is_over(struct sessions *sessions)
+{
+	if (--sessions->unsynced == 0 && sessions->on_adopted)
+		sessions->on_adopted(sessions->owner);
+}
+
 void session_end(struct session *session, const char *reason, struct session_watch *watch)
 {
 	if (watch)
@@ -312,12 +321,15 @@ void session_end(struct session *session, const char *reason, struct session_wat
 	if (session->state >= SESSION_ENDING)
 		return;
 	bool was_creating = session->state == SESSION_CREATING && !session->is_restored;
+	bool was_unsynced = session->state == SESSION_CREATING && session->is_restored;
 	session->state = SESSION_ENDING;
 	session->end_reason = reason;
 	if (!was_creating)
 		session_file_save(session, NULL); /* a later gateway goes on with the end */
 	ev_timer_stop(session->home->loop, &session->ttl);
-	if (was_creating || session->running_count == 0) {
+	if (was_unsynced)
+		sync_is_over(session->home);
+	if (was_creating || was_unsynced || session->running_count == 0) {
 		destroy_sandbox(session);
 		return;
 	}
@@ -438,6 +450,12 @@ static void on_create_failed(void *owner, const char *code, const char *message)
 	session_channel_gone(session);
 }
 
+void session_await_sync(struct session *session)
+{
+	session->home->unsynced++;
+	arm_deadline(session, sync_grace_s);
+}
+
 /* A restored session's init has told what it knows. */
 static void on_synced(void *owner)
 {
@@ -450,9 +468,11 @@ static void on_synced(void *owner)
 	participants_left(session);
 	if (session->state != SESSION_CREATING)
 		return;
+	ev_timer_stop(session->home->loop, &session->deadline);
 	session->state = SESSION_RUNNING;
 	if (session->end_reason)
 		session_end(session, session->end_reason, NULL);
+	sync_is_over(session->home);
 }
 
 void session_was_lost(struct session *session)

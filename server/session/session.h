@@ -66,7 +66,8 @@ struct sessions {
 	int *closing;
 	size_t closing_count, closing_room;
 	void (*on_empty)(void *owner);   /* the last session is gone; NULL = nobody waits */
-	void (*on_adopted)(void *owner); /* every sandbox that an earlier gateway left was told */
+	void (*on_adopted)(void *owner); /* every session that an earlier gateway left goes on, or has ended */
+	size_t unsynced;           /* restored sessions whose init was not heard yet */
 	void *owner;
 };
 
@@ -100,12 +101,14 @@ void session_end(struct session *session, const char *reason, struct session_wat
 struct session *session_allocate(struct sessions *home, const char *id);
 void session_release(struct session *session);
 void session_arm_ttl(struct session *session);
+/* A restored session waits for its init, for a bounded time; and has waited. */
+void session_await_sync(struct session *session);
+
 /* A restored session whose sandbox nobody has any more: it ends as lost. May free it. */
 void session_was_lost(struct session *session);
 void session_remove_files(struct sessions *home, const char *id);
 extern const struct sandbox_events session_events;
 
-#define JOURNAL_NAME "journal"
 #define RECORDS_NAME "records"
 
 struct process *session_find_process(struct session *session, uint32_t number);
