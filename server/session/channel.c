@@ -202,7 +202,8 @@ static void recount_unsent(struct channel *channel)
 	while (position < tail) {
 		size_t length;
 		struct output_header output;
-		if (output_header_read(journal_frame(journal, position, &length), length, &output))
+		const uint8_t *frame = journal_frame(journal, position, &length);
+		if (output_header_read(frame, length, &output))
 			channel_appended(channel, output.process, output.length);
 		position += length;
 	}
@@ -218,7 +219,8 @@ static void offsets_at(const struct channel *channel, const struct process *proc
 	for (uint64_t tail = journal_tail(journal); position < tail && found < count;) {
 		size_t length;
 		struct output_header output;
-		bool is_output = output_header_read(journal_frame(journal, position, &length), length, &output);
+		const uint8_t *frame = journal_frame(journal, position, &length);
+		bool is_output = output_header_read(frame, length, &output);
 		position += length;
 		if (!is_output || output.process != process->number)
 			continue;
