@@ -93,7 +93,8 @@ static void correct_offsets(struct session *session)
 	while (position < journal_tail(journal)) {
 		size_t length;
 		struct output_header output;
-		bool is_output = output_header_read(journal_frame(journal, position, &length), length, &output);
+		const uint8_t *frame = journal_frame(journal, position, &length);
+		bool is_output = output_header_read(frame, length, &output);
 		position += length;
 		struct process *process = is_output ? session_find_process(session, output.process) : NULL;
 		for (size_t i = 0; process && i < process->source_count; i++) {
