@@ -52,6 +52,7 @@ struct journal {
 	uint8_t *ring_map; /* mapped twice in a row */
 	size_t index_bytes;
 	uint64_t index_rows;
+	uint64_t ring; /* as it was mapped */
 	uint8_t canary[TTY_READ]; /* the same CANARY_BYTES again and again */
 };
 
@@ -75,13 +76,13 @@ static void read_nothing_ahead(void *map, size_t bytes)
 }
 
 /* Map the ring's file range twice in a row, so that a frame that wraps is contiguous in memory. */
-static uint8_t *map_twice(int fd, off_t at, size_t ring)
+static uint8_t *map_twice(int fd, off_t at, size_t ring, int protection)
 {
 	uint8_t *base = mmap(NULL, 2 * ring, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (base == MAP_FAILED)
 		return NULL;
 	for (int half = 0; half < 2; half++) {
-		void *map = mmap(base + (size_t)half * ring, ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, at);
+		void *map = mmap(base + (size_t)half * ring, ring, protection, MAP_SHARED | MAP_FIXED, fd, at);
 		if (map == MAP_FAILED) {
 			munmap(base, 2 * ring);
 			return NULL;
@@ -91,14 +92,14 @@ static uint8_t *map_twice(int fd, off_t at, size_t ring)
 	return base;
 }
 
-static int map_file(struct journal *journal, int fd, size_t ring)
+static int map_file(struct journal *journal, int fd, size_t ring, int protection)
 {
-	journal->header = mmap(NULL, PAGE + journal->index_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	journal->header = mmap(NULL, PAGE + journal->index_bytes, protection, MAP_SHARED, fd, 0);
 	if (journal->header == MAP_FAILED)
 		return -1;
 	read_nothing_ahead(journal->header, PAGE + journal->index_bytes);
 	journal->index = (struct index_entry *)(void *)((uint8_t *)journal->header + PAGE);
-	journal->ring_map = map_twice(fd, (off_t)(PAGE + journal->index_bytes), ring);
+	journal->ring_map = map_twice(fd, (off_t)(PAGE + journal->index_bytes), ring, protection);
 	if (journal->ring_map)
 		return 0;
 	munmap(journal->header, PAGE + journal->index_bytes);
@@ -112,14 +113,15 @@ static void repeat_canary(struct journal *journal)
 }
 
 /* Map the file of FD, which becomes closed, for a ring of RING bytes. NULL with errno on error. */
-static struct journal *map_journal(int fd, uint64_t ring)
+static struct journal *map_journal(int fd, uint64_t ring, int protection)
 {
 	struct journal *journal = calloc(1, sizeof *journal);
 	if (!journal)
 		abort();
+	journal->ring = ring;
 	journal->index_rows = ring / JOURNAL_STRIDE + 2;
 	journal->index_bytes = page_round(journal->index_rows * sizeof(struct index_entry));
-	int failed = map_file(journal, fd, ring) < 0 ? errno : 0;
+	int failed = map_file(journal, fd, ring, protection) < 0 ? errno : 0;
 	close(fd);
 	if (failed == 0)
 		return journal;
@@ -142,7 +144,7 @@ struct journal *journal_create(int directory, const char *name, uint64_t ring, s
 	int failed = posix_fallocate(fd, 0, (off_t)file_bytes(ring));
 	if (failed != 0)
 		close(fd);
-	struct journal *journal = failed == 0 ? map_journal(fd, ring) : NULL;
+	struct journal *journal = failed == 0 ? map_journal(fd, ring, PROT_READ | PROT_WRITE) : NULL;
 	if (!journal) {
 		failed = failed ? failed : errno;
 		unlinkat(directory, name, 0);
@@ -164,7 +166,7 @@ void journal_destroy(struct journal *journal)
 {
 	if (!journal)
 		return;
-	munmap(journal->ring_map, 2 * journal->header->ring);
+	munmap(journal->ring_map, 2 * journal->ring);
 	munmap(journal->header, PAGE + journal->index_bytes);
 	free(journal);
 }
@@ -203,7 +205,9 @@ static void make_room(struct journal *journal, size_t need)
 		header->index_first = (header->index_first + 1) % journal->index_rows;
 		header->index_count--;
 	}
-	atomic_signal_fence(memory_order_seq_cst); /* what is given up is given up before it is overwritten */
+	/* What is given up is given up before it is overwritten: for who opens the journal after a crash, and for another
+	 * process that copies from it (journal_copy()). */
+	atomic_thread_fence(memory_order_release);
 }
 
 /* The frame of LENGTH bytes that stands at the tail becomes part of the journal. */
@@ -457,11 +461,9 @@ static void recover_read(struct journal *journal)
 	commit(journal, OUTPUT_HEADER_BYTES + have);
 }
 
-struct journal *journal_open(int directory, const char *name, struct error *err)
+/* Map the file of FD, which becomes closed, if it has the form of a journal. */
+static struct journal *map_checked(int fd, int protection, const char *name, struct error *err)
 {
-	int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return error_set(err, errno, "open journal `%s`", name), NULL;
 	struct header header;
 	struct stat status;
 	bool good = pread(fd, &header, sizeof header, 0) == sizeof header && fstat(fd, &status) == 0 &&
@@ -472,9 +474,20 @@ struct journal *journal_open(int directory, const char *name, struct error *err)
 		close(fd);
 		return error_set(err, 0, "journal `%s` is not one of this version", name), NULL;
 	}
-	struct journal *journal = map_journal(fd, header.ring);
+	struct journal *journal = map_journal(fd, header.ring, protection);
 	if (!journal)
-		return error_set(err, errno, "map journal `%s`", name), NULL;
+		error_set(err, errno, "map journal `%s`", name);
+	return journal;
+}
+
+struct journal *journal_open(int directory, const char *name, struct error *err)
+{
+	int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return error_set(err, errno, "open journal `%s`", name), NULL;
+	struct journal *journal = map_checked(fd, PROT_READ | PROT_WRITE, name, err);
+	if (!journal)
+		return NULL;
 	repeat_canary(journal);
 	if (!recover_index(journal)) {
 		journal_destroy(journal);
@@ -483,4 +496,26 @@ struct journal *journal_open(int directory, const char *name, struct error *err)
 	recover_last_seq(journal);
 	recover_read(journal);
 	return journal;
+}
+
+/* --- for another process ------------------------------------------------------------------------------------------ */
+
+struct journal *journal_follow(int fd, struct error *err)
+{
+	return map_checked(fd, PROT_READ, "that is followed", err);
+}
+
+/* The head is looked at behind the copy: had it passed POSITION, what was copied may have been overwritten meanwhile. */
+bool journal_copy(const struct journal *journal, uint64_t position, void *to, size_t most, size_t *length)
+{
+	uint64_t tail = __atomic_load_n(&journal->header->tail, __ATOMIC_ACQUIRE);
+	*length = 0;
+	if (position >= tail)
+		return position == tail;
+	if (tail - position > journal->ring)
+		return false;
+	*length = tail - position < most ? (size_t)(tail - position) : most;
+	memcpy(to, journal->ring_map + position % journal->ring, *length);
+	atomic_thread_fence(memory_order_acquire);
+	return __atomic_load_n(&journal->header->head, __ATOMIC_RELAXED) <= position;
 }

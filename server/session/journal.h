@@ -29,6 +29,8 @@ enum {
 	JOURNAL_STDIN_SLOTS = 64,         /* (client, process) pairs whose input offset is kept */
 };
 
+#define JOURNAL_NAME "journal" /* of the file, in the session's directory */
+
 struct journal;
 
 /* The input offset that was accepted of one client for one process, as it stands in the header page. */
@@ -45,6 +47,12 @@ struct journal *journal_create(int directory, const char *name, uint64_t ring, s
 /* Open the file that an earlier gateway left, and bring it into order: a read that was under way when it died is
  * committed if it had brought bytes. NULL on error. */
 struct journal *journal_open(int directory, const char *name, struct error *err);
+/* The same in another process, which only reads: from FD (it becomes closed). Only journal_copy() and journal_destroy()
+ * are for it. NULL on error. */
+struct journal *journal_follow(int fd, struct error *err);
+/* Copy what stands behind POSITION, the beginning of a frame: *LENGTH bytes, at most MOST (which need not end with a
+ * frame); 0 when it is the tail. False: it was overwritten, before or meanwhile, or was never there. */
+bool journal_copy(const struct journal *journal, uint64_t position, void *to, size_t most, size_t *length);
 void journal_destroy(struct journal *journal); /* unmaps; the file stays. NULL is allowed */
 
 uint64_t journal_first_seq(const struct journal *journal); /* oldest that is there; last + 1 when there is none */
