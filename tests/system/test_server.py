@@ -56,10 +56,12 @@ def test_killing_the_keeper_ends_everything(start_server):
         time.sleep(.1)
     again = subprocess.Popen([str(server.programs / "sandbard"), "--listen", "127.0.0.1:0", "--state", str(server.state)],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=server.environment())
-    assert b"listening" in again.stdout.readline() + again.stdout.readline()
-    again.send_signal(signal.SIGTERM)
-    again.stdout.read()
-    assert again.wait(30) == 0
+    try:
+        assert b"listening" in again.stdout.readline() + again.stdout.readline()
+    finally:
+        again.terminate()
+        again.communicate(timeout=30)
+    assert again.returncode == 0
     assert traces.faults() == []  # cgroups of this state directory's name, of both servers
 
 
