@@ -13,6 +13,7 @@
 enum {
 	WALK_PROCESSES = 32768, /* more than this are seen in the next walk, when some of these are gone */
 	STOP_ROUNDS = 8,
+	SIGNAL_ROUNDS = 8,
 };
 
 struct found {
@@ -26,6 +27,11 @@ struct found {
 /* The last walk; ascending by pid, as /proc lists them. Only one walk is ever in use. */
 static struct found walk[WALK_PROCESSES];
 static size_t walk_count;
+
+/* Those that this call has signalled, in the walks before: a process can be forked while a walk goes on, and can leave
+ * the tree by its parent's death when it was stopped. */
+static struct found touched[WALK_PROCESSES];
+static size_t touched_count;
 
 static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
@@ -167,18 +173,37 @@ static int signal_found(const struct found *found, int signo)
 	return result;
 }
 
-static void signal_members(int signo)
+static bool is_touched(const struct found *found)
 {
-	for (size_t i = 0; i < walk_count; i++)
-		if (walk[i].is_member && !walk[i].is_dead)
-			(void)signal_found(&walk[i], signo); /* one that is gone meanwhile is no fault */
+	for (size_t i = 0; i < touched_count; i++)
+		if (touched[i].pid == found->pid && touched[i].started == found->started)
+			return true;
+	return false;
+}
+
+/* Signal the members that were not touched before. Returns how many those are. */
+static int signal_new_members(int signo)
+{
+	int count = 0;
+	for (size_t i = 0; i < walk_count; i++) {
+		if (!walk[i].is_member || walk[i].is_dead || is_touched(&walk[i]))
+			continue;
+		(void)signal_found(&walk[i], signo); /* one that is gone meanwhile is no fault */
+		if (touched_count < WALK_PROCESSES)
+			touched[touched_count++] = walk[i];
+		count++;
+	}
+	return count;
 }
 
 int tree_signal(const struct tree *tree, int signo)
 {
+	touched_count = 0;
 	int count = walk_tree(tree);
-	if (count > 0)
-		signal_members(signo);
+	/* What was forked behind a walk's back is found by the next one, until one finds nothing new. */
+	for (int round = 0; count > 0 && round < SIGNAL_ROUNDS && signal_new_members(signo) > 0; round++)
+		if (walk_tree(tree) < 0)
+			break;
 	return count;
 }
 
@@ -190,15 +215,23 @@ static bool has_running(void)
 	return false;
 }
 
+static void kill_touched(void)
+{
+	for (size_t i = 0; i < touched_count; i++)
+		(void)signal_found(&touched[i], SIGKILL);
+}
+
 int tree_kill(const struct tree *tree, unsigned attempt)
 {
-	int count = walk_tree(tree);
-	for (int round = 0; attempt > 0 && count > 0 && round < STOP_ROUNDS && has_running(); round++) {
-		signal_members(SIGSTOP);
-		count = walk_tree(tree);
+	touched_count = 0;
+	int count = walk_tree(tree), seen = count;
+	for (int round = 0; attempt > 0 && seen > 0 && round < STOP_ROUNDS && has_running(); round++) {
+		signal_new_members(SIGSTOP);
+		seen = walk_tree(tree);
 	}
 	if (count > 0)
-		signal_members(SIGKILL);
+		signal_new_members(SIGKILL);
+	kill_touched(); /* also what was stopped and has left the tree since */
 	return count;
 }
 
