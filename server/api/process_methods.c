@@ -159,11 +159,22 @@ static void on_not_started(struct process_watch *watch, const char *code, const 
 	call_fail_named(wait_finish(watch), code, message);
 }
 
+bool can_start(struct call *call, const struct session *session, const struct start_args *args)
+{
+	bool has_leaves = session->layers.layers[LAYER_CGROUP].on != 0;
+	if (args->cpu_ms == 0 || has_leaves)
+		return true;
+	call_fail(call, CODE_UNSUPPORTED, "field", "cpu_ms",
+	          "`cpu_ms` needs the layer `cgroup`, which this host does not give: %s",
+	          session->layers.layers[LAYER_CGROUP].detail);
+	return false;
+}
+
 void handle_process_start(struct call *call, const void *arguments)
 {
 	const struct start_args *args = arguments;
 	struct session *session = call_session(call, args->session);
-	if (!session)
+	if (!session || !can_start(call, session, args))
 		return;
 	const struct process_options options = start_options(call, args);
 	struct process_wait *wait = wait_create(call);

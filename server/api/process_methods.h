@@ -43,7 +43,8 @@ void handle_process_signal(struct call *call, const void *args);
 void handle_process_kill(struct call *call, const void *args);
 void handle_process_wait(struct call *call, const void *args);
 
-/* process.run has a file of its own. */
+/* Whether the host can keep what the arguments demand; else the call is failed. (process.run has a file of its own.) */
+bool can_start(struct call *call, const struct session *session, const struct start_args *args);
 struct process_options start_options(const struct call *call, const struct start_args *args);
 
 #endif

@@ -111,7 +111,7 @@ void handle_process_run(struct call *call, const void *arguments)
 {
 	const struct start_args *args = arguments;
 	struct session *session = call_session(call, args->session);
-	if (!session)
+	if (!session || !can_start(call, session, args))
 		return;
 	struct process_options options = start_options(call, args);
 	options.is_run = true;
