@@ -6,8 +6,10 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,4 +226,57 @@ Test(adoption, may_be_followed_by_the_end, .timeout = 60)
 	world_wait_until(&world.destroyed, "destroyed");
 	cr_assert_not(world.synced || world.seen[1].started);
 	world_close();
+}
+
+/* Init is a child of the keeper, and the only one. */
+static pid_t find_init(void)
+{
+	char path[64], text[64] = "";
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)world.keeper.pid, (int)world.keeper.pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	return got > 0 ? atoi(text) : 0;
+}
+
+/* What died while nobody watched is not handed on. */
+Test(adoption, leaves_out_what_died_meanwhile, .timeout = 60)
+{
+	world_open();
+	world_start_shell(1, "sleep 300");
+	world_wait_until(&world.seen[1].started, "started");
+	pid_t init = find_init();
+	if (init == 0)
+		cr_skip_test("this kernel does not tell a process's children");
+	world_lose_gateway();
+	cr_assert_eq(kill(init, SIGKILL), 0);
+	usleep(100000);
+	world_next_gateway(true);
+	world_wait_until(&world.adopted, "adopted");
+	cr_assert_eq(world.found, 0);
+	wait_for_boxes(0);
+	world_make_sandbox("aaaaaaaaaaaaaaaa");
+	world_wait_until(&world.created, "created, under the same name");
+	world_end();
+}
+
+/* It dies right after it was handed on: that is told as of any other, and `synced` is not. */
+Test(adoption, tells_a_death_that_comes_later, .timeout = 60)
+{
+	world_open();
+	pid_t init = find_init();
+	if (init == 0)
+		cr_skip_test("this kernel does not tell a process's children");
+	world_lose_gateway();
+	cr_assert_eq(kill(init, SIGSTOP), 0);
+	world_next_gateway(true);
+	world_wait_until(&world.adopted, "adopted");
+	cr_assert_eq(world.found, 1);
+	CALL(world.driver->kill(world.sandbox, 1));
+	cr_assert_eq(kill(init, SIGKILL), 0);
+	world_wait_until(&world.lost, "lost");
+	world_wait_until(&world.seen[1].killed, "killed, though it never was");
+	cr_assert_not(world.synced);
+	world_end();
 }

@@ -105,6 +105,7 @@ Test(requests, refuses_what_is_malformed, .timeout = 60)
 		{KEEPER_CREATE, "aaaaaaaaaaaaaaa1", 0, "a session with a 1"},
 		{KEEPER_CREATE, one, 1, "create with a process"},
 		{KEEPER_READY, one, 0, "ready with a session"},
+		{KEEPER_ADOPT, one, 0, "adopt with a session"},
 	};
 	unsigned char bytes[4096] = {0};
 	open_keeper();
