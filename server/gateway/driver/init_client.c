@@ -161,8 +161,8 @@ static const struct answer {
 	uint32_t type;
 	void (*take)(struct init_client *, const struct init_message *, struct packet *);
 } answers[] = {
-	{INIT_STARTED, take_started}, {INIT_START_FAILED, take_start_failed}, {INIT_EXITED, take_exited},
-	{INIT_KILLED, take_killed},   {INIT_REFUSED, take_refused},           {INIT_SYNCED, ignore},
+	{INIT_STARTED, take_started},     {INIT_START_FAILED, take_start_failed}, {INIT_EXITED, take_exited},
+	{INIT_KILLED, take_killed},       {INIT_REFUSED, take_refused},           {INIT_SYNCED, ignore},
 	{INIT_SYNC_DONE, take_sync_done},
 };
 
