@@ -187,6 +187,10 @@ static int on_event(struct lws *socket, enum lws_callback_reasons reason, void *
 	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
 		on_peer_close(transport, in, length);
 		return 0;
+	case LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION:
+		if (length == 0) /* OpenSSL found it wrong; what follows says less */
+			set_why(transport, "the server's certificate is not trusted here, or not one of this host (see --ca-file)");
+		return 0;
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
 		on_gone(transport, in && length ? (const char *)in : "no connection");
 		return 0;

@@ -27,6 +27,7 @@ struct gateway {
 	struct lws_context *context;
 	struct lws_vhost *vhost;
 	struct evp_pkey_st *key;
+	struct tls *tls;       /* NULL: plain HTTP */
 	struct listener listeners[GATEWAY_LISTENERS];
 	int spare_fd;          /* given up for a moment when no descriptor is left, to refuse a connection */
 	LIST_HEAD(, connection) connections;

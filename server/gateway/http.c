@@ -2,6 +2,7 @@
 
 #include "gateway.h"
 #include "protocol/wire.h"
+#include "tls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,10 +139,15 @@ int http_filter(struct lws *wsi)
 
 int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
 {
-	(void)user, (void)length;
+	(void)length;
 	switch ((int)reason) {
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
 		return http_filter(wsi);
+	case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS: {
+		const struct gateway *gateway = lws_context_user(lws_get_context(wsi));
+		tls_configure(gateway->tls, user);
+		return 0;
+	}
 	case LWS_CALLBACK_HTTP:
 		return serve(wsi, in);
 	default:

@@ -16,16 +16,24 @@ enum inherit_fd {
 	INHERIT_KEY = 5,      /* STATE/signing.key, read-only: see guard/key.h */
 	INHERIT_CONFIG = 6,   /* memfd: struct gateway_config */
 	INHERIT_TOKENS = 7,   /* directory STATE/tokens, owned by the gateway's user */
-	INHERIT_LISTENERS = 8 /* the first of config.listeners listening sockets */
+	INHERIT_NEWS = 8,     /* SOCK_SEQPACKET, one way: struct gateway_news */
+	INHERIT_LISTENERS = 9 /* the first of config.listeners listening sockets */
 };
 
 enum { GATEWAY_LISTENERS = 8, GATEWAY_ORIGINS = 16, GATEWAY_TEXT_BYTES = 128 };
 
 enum log_format { LOG_TEXT, LOG_JSON };
 
+/* What the keeper tells by itself. */
+enum gateway_news_type { NEWS_TLS = 1 /* with two descriptors: the files of the certificate and of the key */ };
+struct gateway_news {
+	uint32_t type;
+};
+
 struct gateway_config {
 	uint32_t size;              /* sizeof(struct gateway_config): another one is refused */
 	uint32_t listeners;
+	uint32_t tls;               /* 1: the first news are the files of TLS */
 	uint32_t log_format;        /* enum log_format */
 	uint32_t log_level;         /* 0 error, 1 warn, 2 info, 3 debug */
 	uint32_t max_sessions;      /* at once */

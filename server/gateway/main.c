@@ -8,6 +8,7 @@
 #include "server/guard/key.h"
 #include "server/guard/tokens.h"
 #include "server/session/restore.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,12 +112,14 @@ static int open_doors(struct gateway *gateway, struct error *err)
 		.server_string = "sandbar",
 		.max_http_header_data = HEADER_BYTES,
 		.vhost_name = "sandbar",
+		.alpn = "http/1.1",
 	};
+	if (gateway->tls) /* the context asks for its certificate: tls_configure() */
+		info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX;
 	lws_set_log_level(LLL_ERR | LLL_WARN, on_lws_log);
 	gateway->context = lws_create_context(&info);
 	gateway->vhost = gateway->context ? lws_create_vhost(gateway->context, &info) : NULL;
-	return gateway->vhost ? 0
-	                      : error_set(err, 0, "start libwebsockets on libev (package libwebsockets-evlib-ev)");
+	return gateway->vhost ? 0 : error_set(err, 0, "start libwebsockets on libev (package libwebsockets-evlib-ev)");
 }
 
 /* --- stopping ------------------------------------------------------------------------------------------------- */
@@ -133,7 +136,7 @@ static void say_goodbye(void *owner)
 	gateway->server.sessions.on_empty = NULL;
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
-		connection_close(connection, CLOSE_GOING_AWAY, "the server stops");
+	connection_close(connection, CLOSE_GOING_AWAY, "the server stops");
 	ev_timer_set(&gateway->leave, LIST_EMPTY(&gateway->connections) ? 0. : leave_after_s, 0.);
 	ev_timer_start(gateway->loop, &gateway->leave);
 }
@@ -191,7 +194,7 @@ static void on_replace(struct ev_loop *loop, ev_signal *signal, int events)
 	log_write(LOG_INFO, NULL, "leaving to a successor", NULL);
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
-		connection_close(connection, CLOSE_GOING_AWAY, "the server is replaced");
+	connection_close(connection, CLOSE_GOING_AWAY, "the server is replaced");
 	ev_timer_init(&gateway->leave, on_left_to_successor, LIST_EMPTY(&gateway->connections) ? 0. : replace_after_s, 0.);
 	ev_timer_start(loop, &gateway->leave);
 }
@@ -270,7 +273,11 @@ static int start(struct gateway *gateway, struct error *err)
 	gateway->server.tokens = tokens_load(INHERIT_TOKENS, gateway->key, err);
 	if (!gateway->server.tokens)
 		return error_prefix(err, "read which tokens were revoked");
+	if (gateway->config.tls && !(gateway->tls = tls_create(INHERIT_NEWS, err)))
+		return -1;
 	gateway->loop = ev_default_loop(EVFLAG_AUTO);
+	if (gateway->tls)
+		tls_watch(gateway->tls, gateway->loop);
 	gateway->driver = namespaces_driver_create(gateway->loop, INHERIT_KEEPER, on_keeper_gone, gateway);
 	gateway->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	LIST_INIT(&gateway->connections);
@@ -287,6 +294,7 @@ static void finish(struct gateway *gateway)
 	lws_context_destroy(gateway->context); /* closes every connection, which detaches its channels */
 	sessions_finish(&gateway->server.sessions);
 	namespaces_driver_destroy(gateway->driver);
+	tls_destroy(gateway->tls);
 	tokens_destroy(gateway->server.tokens);
 	key_destroy(gateway->key);
 	close(gateway->spare_fd);

@@ -1,7 +1,9 @@
 /*
  * sandbar-keys STATE: make the signing key and the owner's token in the state directory, at the first start.
- * The keeper runs it once, before anything listens, so that the keeper itself needs no cryptography.
+ * sandbar-keys --check-tls CERT KEY: say whether these files can be served.
+ * The keeper runs it, so that the keeper itself needs no cryptography.
  */
+#include "certificate.h"
 #include "key.h"
 #include "token.h"
 
@@ -70,14 +72,27 @@ static int make_keys(const char *state, struct error *err)
 	return result;
 }
 
+static int check_tls(const char *cert_path, const char *key_path, struct error *err)
+{
+	int cert = open(cert_path, O_RDONLY | O_CLOEXEC), key = open(key_path, O_RDONLY | O_CLOEXEC);
+	if (cert < 0 || key < 0)
+		return error_set(err, errno, "open `%.100s` and `%.100s`", cert_path, key_path);
+	struct certificate *certificate = certificate_load(cert, key, err);
+	close(cert);
+	close(key);
+	certificate_destroy(certificate);
+	return certificate ? 0 : error_prefix(err, "--tls-cert and --tls-key");
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: sandbar-keys STATE\n");
+	bool is_check = argc == 4 && strcmp(argv[1], "--check-tls") == 0;
+	if (argc != 2 && !is_check) {
+		fprintf(stderr, "usage: sandbar-keys STATE | --check-tls CERT KEY\n");
 		return EXIT_USAGE;
 	}
 	struct error err = {0};
-	if (make_keys(argv[1], &err) == 0)
+	if ((is_check ? check_tls(argv[2], argv[3], &err) : make_keys(argv[1], &err)) == 0)
 		return EXIT_SUCCESS;
 	fprintf(stderr, "sandbar-keys: %s\n", err.message);
 	return EXIT_FAILURE;

@@ -114,26 +114,55 @@ static int fork_gateway(struct gateway *gateway, const struct gateway_launch *la
 	return -1;
 }
 
-int gateway_start(struct gateway *gateway, struct gateway_launch *launch, int *socket, struct error *err)
+int gateway_hand_tls(const struct gateway *gateway, const struct gateway_launch *launch, struct error *err)
 {
-	int pair[2];
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
-		return error_set(err, errno, "socketpair");
-	launch->config.epoch++;
+	return gateway->pidfd < 0 ? 0 : tls_files_send(&launch->tls, gateway->news, err);
+}
+
+/* Fork with the gateway's ends of the sockets, as inherit.h numbers the descriptors. */
+static int start_with(struct gateway *gateway, const struct gateway_launch *launch, int keeper, int news,
+                      struct error *err)
+{
 	int config = seal_config(&launch->config, err);
-	int fds[INHERITED] = {pair[1], launch->sessions, launch->key, config, launch->tokens};
+	if (config < 0)
+		return -1;
+	int fds[INHERITED] = {keeper, launch->sessions, launch->key, config, launch->tokens, news};
 	int count = INHERIT_LISTENERS - INHERIT_KEEPER;
 	for (uint32_t i = 0; i < launch->config.listeners; i++)
 		fds[count++] = launch->listeners[i];
-	int result = config < 0 ? -1 : fork_gateway(gateway, launch, fds, count, err);
-	close(pair[1]);
-	if (config >= 0)
-		close(config);
-	if (result < 0)
-		close(pair[0]);
-	else
-		*socket = pair[0];
+	int result = fork_gateway(gateway, launch, fds, count, err);
+	close(config);
 	return result;
+}
+
+static void close_pair(const int pair[2])
+{
+	close(pair[0]);
+	close(pair[1]);
+}
+
+int gateway_start(struct gateway *gateway, struct gateway_launch *launch, int *socket, struct error *err)
+{
+	int pair[2], news[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+		return error_set(err, errno, "socketpair");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, news) < 0) {
+		error_set(err, errno, "socketpair");
+		close_pair(pair);
+		return -1;
+	}
+	launch->config.epoch++;
+	if ((launch->config.tls && tls_files_send(&launch->tls, news[0], err) < 0) ||
+	    start_with(gateway, launch, pair[1], news[1], err) < 0) {
+		close_pair(pair);
+		close_pair(news);
+		return -1;
+	}
+	close(pair[1]);
+	close(news[1]);
+	*socket = pair[0];
+	gateway->news = news[0];
+	return 0;
 }
 
 void gateway_signal(const struct gateway *gateway, int signo)
@@ -156,6 +185,7 @@ int gateway_reap(struct gateway *gateway)
 	if (waitid(P_PIDFD, (id_t)gateway->pidfd, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
 		return -1;
 	close(gateway->pidfd);
-	gateway->pidfd = -1;
+	close(gateway->news);
+	gateway->pidfd = gateway->news = -1;
 	return wait_status_of(&info);
 }

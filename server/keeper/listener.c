@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,11 +42,20 @@ static bool parse_port(const char *text, in_port_t *port)
 	return number <= 65535;
 }
 
-static bool is_loopback(const union address *address)
+bool listen_address_is_loopback(const struct listen_address *address)
 {
-	if (address->storage.ss_family == AF_INET)
-		return ntohl(address->v4.sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+	union address copy = {.storage = address->address};
+	if (copy.storage.ss_family == AF_INET)
+		return ntohl(copy.v4.sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&copy.v6.sin6_addr);
+}
+
+bool listen_address_is_wildcard(const struct listen_address *address)
+{
+	union address copy = {.storage = address->address};
+	if (copy.storage.ss_family == AF_INET)
+		return copy.v4.sin_addr.s_addr == htonl(INADDR_ANY);
+	return IN6_IS_ADDR_UNSPECIFIED(&copy.v6.sin6_addr);
 }
 
 static bool parse_numbers(const char *text, union address *address, socklen_t *length)
@@ -74,11 +82,6 @@ int listen_address_parse(struct listen_address *address, const char *text, struc
 	union address parsed = {0};
 	if (!parse_numbers(text, &parsed, &address->length))
 		return error_set(err, 0, "`%.80s` is not ADDR:PORT, such as 127.0.0.1:7433, [::1]:7433 or 127.0.0.1:0", text);
-	if (!is_loopback(&parsed))
-		return error_set(err, 0,
-		                 "`%.80s` is not a loopback address: without TLS, which this version does not have, "
-		                 "tokens would cross the network in the clear; allowed are 127.0.0.0/8 and [::1]",
-		                 text);
 	address->address = parsed.storage;
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "sandbox/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
@@ -14,8 +15,10 @@ struct listen_address {
 	socklen_t length;
 };
 
-/* "127.0.0.1:7433" or "[::1]:0", numbers only. An address that is not loopback is refused: there is no TLS yet. */
+/* "127.0.0.1:7433" or "[::1]:0", numbers only. */
 int listen_address_parse(struct listen_address *address, const char *text, struct error *err);
+bool listen_address_is_loopback(const struct listen_address *address);
+bool listen_address_is_wildcard(const struct listen_address *address); /* 0.0.0.0, [::] */
 
 /* Bind and listen; returns the socket (non-blocking, close-on-exec), or -1. ADDRESS gets the port that was taken. */
 int listener_open(struct listen_address *address, struct error *err);

@@ -60,7 +60,12 @@ static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 /* clang-format off */
 static const struct flag flags[] = {
 	{"--listen", "ADDR:PORT", "127.0.0.1:7433", NULL, parse_listen, FIELD(listen),
-	 .help = "where to listen; may be repeated; only loopback addresses;\nport 0 takes any that is free"},
+	 .help = "where to listen; may be repeated; port 0 takes any that is free;\nother than loopback only with TLS"},
+	{"--tls-cert", "FILE", NULL, NULL, flag_text, FIELD(tls_cert),
+	 .help = "serve TLS with this certificate (PEM; those that vouch for it\nbehind it); read again on SIGHUP"},
+	{"--tls-key", "FILE", NULL, NULL, flag_text, FIELD(tls_key), .help = "its private key (PEM, without a passphrase)"},
+	{"--allow-plaintext", NULL, NULL, NULL, flag_switch, FIELD(allow_plaintext),
+	 .help = "listen on any address without TLS: tokens and all that is\nsaid cross the network in the clear"},
 	{"--state", "DIR", NULL, "/var/lib/sandbar as root, else ~/.local/state/sandbar", flag_text, FIELD(state),
 	 .help = "the state directory: key, token, journals, `address`"},
 	{"--user", "NAME", NULL, "sandbar, or a reserved id", flag_text, FIELD(user),
@@ -106,6 +111,23 @@ const struct flags_table options_table = {
 };
 /* clang-format on */
 
+static int check_tls(const struct options *options, struct error *err)
+{
+	if (!options->tls_cert != !options->tls_key)
+		return error_set(err, 0, "--tls-cert and --tls-key go together");
+	for (size_t i = 0; i < options->listen.count; i++) {
+		char text[64];
+		if (options->tls_cert || options->allow_plaintext || listen_address_is_loopback(&options->listen.address[i]))
+			continue;
+		listen_address_format(&options->listen.address[i], text, sizeof text);
+		return error_set(err, 0,
+		                 "--listen: `%s` is not a loopback address (127.0.0.0/8 or [::1]): without TLS tokens would "
+		                 "cross the network in the clear; say --tls-cert and --tls-key, or --allow-plaintext",
+		                 text);
+	}
+	return 0;
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct error *err)
 {
 	memset(options, 0, sizeof *options);
@@ -113,5 +135,5 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 		return -1;
 	if (options->json && !options->doctor)
 		return error_set(err, 0, "--json goes with --doctor only; the form of the log is --log-format json");
-	return 0;
+	return check_tls(options, err);
 }

@@ -32,10 +32,12 @@ struct origin_list {
 struct options {
 	struct listen_list listen;
 	struct origin_list origins;
-	const char *state; /* NULL: the standard directory */
-	const char *user;  /* NULL: the standard user */
+	const char *state;              /* NULL: the standard directory */
+	const char *user;               /* NULL: the standard user */
+	const char *tls_cert, *tls_key; /* both, or NULL */
 	unsigned log_format, log_level;
 	uint64_t ring_bytes, max_sessions, max_connections, tenant_sessions, ttl_ms;
+	bool allow_plaintext;
 	bool doctor, json, help, help_markdown, version;
 };
 

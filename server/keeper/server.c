@@ -21,6 +21,7 @@ struct server {
 	bool has_state;
 	int init; /* the init program */
 	struct gateway_launch launch;
+	struct listen_address first; /* listener, as bound */
 	struct sandbox_host *host;
 	struct keeper *keeper;
 };
@@ -98,9 +99,20 @@ static int open_listeners(struct server *server, struct error *err)
 		if (fd < 0)
 			return -1;
 		listen_address_format(&address, config->listen[i], sizeof config->listen[i]);
+		if (i == 0)
+			server->first = address;
 		server->launch.listeners[config->listeners++] = fd;
 	}
 	return 0;
+}
+
+static int open_tls(struct server *server, struct error *err)
+{
+	const struct options *options = server->options;
+	server->launch.config.tls = options->tls_cert != NULL;
+	if (!options->tls_cert)
+		return 0;
+	return tls_files_open(&server->launch.tls, options->tls_cert, options->tls_key, err);
 }
 
 static int create_host(struct server *server, struct error *err)
@@ -162,9 +174,21 @@ static int block_signals(struct server *server, struct error *err)
 }
 
 static int (*const steps[])(struct server *, struct error *) = {
-	open_state,  raise_descriptors, open_programs, make_keys,   open_directories, open_listeners,
-	create_host, become_undumpable, create_keeper, fill_config, block_signals,
+	open_state,     raise_descriptors, open_programs,     make_keys,     open_directories, open_tls,
+	open_listeners, create_host,       become_undumpable, create_keeper, fill_config,      block_signals,
 };
+
+/* Where a program of this machine finds the server. */
+static void local_url(const struct server *server, char *url, size_t size)
+{
+	const struct gateway_config *config = &server->launch.config;
+	const char *scheme = config->tls ? "https" : "http", *port = strrchr(config->listen[0], ':');
+	bool is_v6 = config->listen[0][0] == '[';
+	if (listen_address_is_wildcard(&server->first))
+		snprintf(url, size, "%s://%s%s", scheme, is_v6 ? "[::1]" : "127.0.0.1", port);
+	else
+		snprintf(url, size, "%s://%s", scheme, config->listen[0]);
+}
 
 /* The address file first: who reads our line may look at it. */
 static void serving(void *owner, bool first)
@@ -172,10 +196,12 @@ static void serving(void *owner, bool first)
 	struct server *server = owner;
 	const struct gateway_config *config = &server->launch.config;
 	struct error err;
-	if (state_write_address(&server->state, config->listen[0], &err) < 0)
+	char url[GATEWAY_TEXT_BYTES + 16];
+	local_url(server, url, sizeof url);
+	if (state_write_address(&server->state, url, &err) < 0)
 		log_write(LOG_ERROR, NULL, "the address is not written", LOG_FIELDS(log_text("error", err.message)));
 	for (uint32_t i = 0; first && i < config->listeners; i++)
-		printf("sandbard: listening on http://%s\n", config->listen[i]);
+		printf("sandbard: listening on %s://%s\n", config->tls ? "https" : "http", config->listen[i]);
 	fflush(stdout);
 	log_write(LOG_INFO, NULL, "serving",
 	          LOG_FIELDS(log_text("address", config->listen[0]), log_number("epoch", (int64_t)config->epoch)));
@@ -198,6 +224,19 @@ static int reopen(void *owner, struct error *err)
 	return result;
 }
 
+static int reload(void *owner, struct error *err)
+{
+	struct server *server = owner;
+	struct tls_files files;
+	if (!server->launch.config.tls)
+		return 0;
+	if (tls_files_open(&files, server->options->tls_cert, server->options->tls_key, err) < 0)
+		return -1;
+	tls_files_close(&server->launch.tls);
+	server->launch.tls = files;
+	return 1;
+}
+
 static void finish(struct server *server)
 {
 	if (server->has_state)
@@ -214,9 +253,10 @@ static void finish(struct server *server)
 
 int server_run(const struct options *options)
 {
-	static const struct supervisor_events events = {.serving = serving, .reopen = reopen};
-	struct server server = {
-		.options = options, .init = -1, .launch = {.program = -1, .sessions = -1, .key = -1, .tokens = -1}};
+	static const struct supervisor_events events = {.serving = serving, .reopen = reopen, .reload = reload};
+	struct server server = {.options = options,
+	                        .init = -1,
+	                        .launch = {.program = -1, .sessions = -1, .key = -1, .tokens = -1, .tls = {-1, -1}}};
 	struct error err;
 	int code = identity_find(&server.launch.identity, options->user, &err) < 0 ? EXIT_USAGE : EXIT_STOPPED;
 	log_init("sandbard", options->log_format == LOG_JSON, (enum log_severity)options->log_level);

@@ -169,12 +169,12 @@ int state_open_key(const struct state *state, struct error *err)
 	return fd >= 0 ? fd : error_set(err, errno, "open `%s/signing.key`", state->path);
 }
 
-int state_write_address(const struct state *state, const char *address, struct error *err)
+int state_write_address(const struct state *state, const char *url, struct error *err)
 {
 	int fd = openat(state->directory, "address.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return error_set(err, errno, "make `%s/address.new`", state->path);
-	bool written = fchmod(fd, 0644) == 0 && dprintf(fd, "http://%s\n", address) > 0;
+	bool written = fchmod(fd, 0644) == 0 && dprintf(fd, "%s\n", url) > 0;
 	close(fd);
 	if (!written || renameat(state->directory, "address.new", state->directory, "address") < 0)
 		return error_set(err, errno, "write `%s/address`", state->path);

@@ -39,8 +39,8 @@ int state_make_root(const struct state *state, char path[PATH_MAX], struct error
 bool state_has_key(const struct state *state);
 int state_open_key(const struct state *state, struct error *err);
 
-/* Replace `address` by "http://ADDRESS\n" (0644), atomically; remove it. */
-int state_write_address(const struct state *state, const char *address, struct error *err);
+/* Replace `address` by "URL\n" (0644), atomically; remove it. */
+int state_write_address(const struct state *state, const char *url, struct error *err);
 void state_remove_address(const struct state *state);
 
 #endif

@@ -39,7 +39,8 @@ enum event {
 	EVENT_HANG_UP,      /* it closed its conversation */
 	EVENT_GATEWAY_GONE, /* its process has ended */
 	EVENT_CLEAR,        /* neither a gateway nor a sandbox is left */
-	EVENT_STOP,         /* SIGTERM, SIGINT, SIGHUP */
+	EVENT_STOP,         /* SIGTERM, SIGINT, a terminal that hung up */
+	EVENT_RELOAD,       /* SIGHUP that somebody sent */
 	EVENT_REPLACE,      /* SIGUSR2 */
 	EVENT_DEADLINE,
 	EVENTS
@@ -52,8 +53,8 @@ struct supervisor {
 	void *owner;
 	struct gateway gateway;
 	enum state state;
-	uint64_t deadline;         /* monotonic_ns(); UINT64_MAX = none */
-	unsigned start_deaths;     /* in a row */
+	uint64_t deadline;     /* monotonic_ns(); UINT64_MAX = none */
+	unsigned start_deaths; /* in a row */
 	int signals;
 	int exit_code;
 	bool announced, hung_up;
@@ -157,6 +158,17 @@ static enum state replace(struct supervisor *supervisor)
 	return REPLACING;
 }
 
+static enum state reload(struct supervisor *supervisor)
+{
+	struct error err;
+	int changed = supervisor->events->reload(supervisor->owner, &err);
+	if (changed > 0)
+		changed = gateway_hand_tls(&supervisor->gateway, supervisor->launch, &err);
+	if (changed < 0)
+		log_write(LOG_ERROR, NULL, "the certificate is not replaced", LOG_FIELDS(log_text("error", err.message)));
+	return supervisor->state;
+}
+
 static enum state stop(struct supervisor *supervisor)
 {
 	log_write(LOG_INFO, NULL, "stopping",
@@ -191,15 +203,18 @@ static action *const actions[STATES][EVENTS] = {
                   [EVENT_HANG_UP] = await_end,
                   [EVENT_GATEWAY_GONE] = restart,
                   [EVENT_STOP] = stop,
+                  [EVENT_RELOAD] = reload,
                   [EVENT_REPLACE] = replace,
                   [EVENT_DEADLINE] = kill_gateway},
 	[SERVING] = {[EVENT_HANG_UP] = await_end,
                  [EVENT_GATEWAY_GONE] = restart,
                  [EVENT_STOP] = stop,
+                 [EVENT_RELOAD] = reload,
                  [EVENT_REPLACE] = replace,
                  [EVENT_DEADLINE] = kill_gateway},
 	[REPLACING] = {[EVENT_GATEWAY_GONE] = succeed,
                    [EVENT_STOP] = kill_for_stop,
+                   [EVENT_RELOAD] = reload,
                    [EVENT_REPLACE] = reopen,
                    [EVENT_DEADLINE] = kill_gateway},
 	[STOPPING] = {[EVENT_GATEWAY_GONE] = kill_for_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
@@ -213,11 +228,19 @@ static void handle(struct supervisor *supervisor, enum event event)
 		supervisor->state = act(supervisor);
 }
 
+/* The kernel's own SIGHUP says that the terminal is gone which the server runs in; a person's means the files. */
+static enum event event_of(const struct signalfd_siginfo *info)
+{
+	if (info->ssi_signo == SIGUSR2)
+		return EVENT_REPLACE;
+	return info->ssi_signo == SIGHUP && info->ssi_code != SI_KERNEL ? EVENT_RELOAD : EVENT_STOP;
+}
+
 static void take_signals(struct supervisor *supervisor)
 {
 	struct signalfd_siginfo info;
 	while (read(supervisor->signals, &info, sizeof info) == (ssize_t)sizeof info)
-		handle(supervisor, info.ssi_signo == SIGUSR2 ? EVENT_REPLACE : EVENT_STOP);
+		handle(supervisor, event_of(&info));
 }
 
 static void take_gateway_end(struct supervisor *supervisor)
@@ -299,7 +322,7 @@ int supervisor_run(struct keeper *keeper, struct gateway_launch *launch, const s
 	sigset_t set;
 	taken_signals(&set);
 	struct supervisor supervisor = {
-		.keeper = keeper, .launch = launch, .events = events, .owner = owner, .gateway = {.pidfd = -1}};
+		.keeper = keeper, .launch = launch, .events = events, .owner = owner, .gateway = {.pidfd = -1, .news = -1}};
 	supervisor.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (supervisor.signals < 0) {
 		log_write(LOG_ERROR, NULL, "signalfd", LOG_FIELDS(log_text("error", strerror(errno))));

@@ -1,6 +1,6 @@
 /*
  * supervisor.h: the life of the server while it runs: a gateway is started, announced, started again when it dies (its
- * sandboxes live on), replaced by a new program on SIGUSR2, and everything is ended when a signal asks for it. A table
+ * sandboxes live on), replaced by a new program on SIGUSR2, its certificate on SIGHUP, and everything is ended when a signal asks for it. A table
  * of states and events; the loop only makes events.
  */
 #ifndef SANDBAR_SUPERVISOR_H
@@ -14,6 +14,8 @@ struct supervisor_events {
 	void (*serving)(void *owner, bool first);
 	/* SIGUSR2: open the programs anew. -1: the old ones stay. */
 	int (*reopen)(void *owner, struct error *err);
+	/* SIGHUP: read the files of TLS anew. 1: LAUNCH has new ones; 0: there are none; -1: the old ones stay. */
+	int (*reload)(void *owner, struct error *err);
 };
 
 /* Block the signals that the supervisor takes, before anything is started that could miss them. */

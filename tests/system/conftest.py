@@ -3,6 +3,7 @@ behind when it has stopped is checked after each module."""
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import leftovers  # noqa: E402
-from wire import Client  # noqa: E402
+from wire import SLOWNESS, Client  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILT = pathlib.Path(os.environ.get("SANDBAR_BIN", TOP / "build/asan/bin"))
@@ -57,14 +58,13 @@ class Server:
         return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": "/nonexistent", "ASAN_OPTIONS": report,
                 "UBSAN_OPTIONS": f"print_stacktrace=1:{report}"}
 
-    def await_address(self, seconds=30):
+    def await_address(self, seconds=30 * SLOWNESS):
         deadline = time.monotonic() + seconds
-        while "sandbard: listening on http://" not in self.text():
+        while not (told := re.search(r"^sandbard: listening on https?://(\S+):(\d+)$", self.text(), re.M)):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the server did not start (exit {self.process.poll()}):\n{self.text()}")
             time.sleep(0.02)
-        host, port = self.text().split("sandbard: listening on http://", 1)[1].split()[0].rsplit(":", 1)
-        self.address = (host, int(port.rstrip("/")))
+        self.address = (told[1], int(told[2]))
 
     @property
     def token(self):
@@ -92,7 +92,7 @@ class Server:
     def shell_environment(self):
         return os.environ | {"ASAN_OPTIONS": f"log_path={self.reports}/command", "UBSAN_OPTIONS": f"log_path={self.reports}/command"}
 
-    def stop(self, seconds=30):
+    def stop(self, seconds=30 * SLOWNESS):
         """SIGTERM, and what the server must have done by then. Returns its exit code."""
         if self.process.poll() is None:
             self.traces = leftovers.of_server(self.process.pid, self.state)
@@ -183,7 +183,7 @@ def session(client):
 def bounded(request):
     """No test hangs: after its time an exception stands where it waited."""
     marker = request.node.get_closest_marker("seconds")
-    seconds = marker.args[0] if marker else TEST_SECONDS
+    seconds = int((marker.args[0] if marker else TEST_SECONDS) * SLOWNESS)
 
     def late(_signal, _frame):
         raise TimeoutError(f"the test took longer than {seconds} s")

@@ -35,7 +35,7 @@ def mask(payload, key):
 
 
 class WebSocket:
-    def __init__(self, address, path="/v1/ws", subprotocol="sandbar.v1", headers=(), receive_buffer=None, timeout=60):
+    def __init__(self, address, path="/v1/ws", subprotocol="sandbar.v1", headers=(), receive_buffer=None, timeout=60, tls=None):
         self.answer_pings = True
         self.pings = 0
         self.fragments = []
@@ -46,6 +46,8 @@ class WebSocket:
         self.socket.settimeout(timeout)
         self.socket.connect(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls:  # an ssl.SSLContext; such a connection is not for two threads at once
+            self.socket = tls.wrap_socket(self.socket, server_hostname=address[0])
         try:
             self.upgrade(address, path, subprotocol, headers)
         except BaseException:
