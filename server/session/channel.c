@@ -1,5 +1,6 @@
 #include "channel.h"
 
+#include "channel_state.h"
 #include "session.h"
 
 #include <assert.h>
@@ -16,8 +17,8 @@ bool channel_exists(const struct session *session, uint32_t participant)
 {
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		if (channel->participant == participant)
-			return true;
+	if (channel->participant == participant)
+		return true;
 	return false;
 }
 
@@ -46,6 +47,7 @@ static void tell_participant(struct channel *channel, bool joined)
 {
 	struct session *session = channel->session;
 	const struct participant_record who = participant_of(channel);
+	*records_next_participant(session->records) = session->next_participant;
 	struct participant_record *row = records_participant(session->records, joined ? 0 : who.participant);
 	if (row)
 		*row = joined ? who : (struct participant_record){.participant = 0};
@@ -54,12 +56,9 @@ static void tell_participant(struct channel *channel, bool joined)
 
 static void place_cursor(struct channel *channel, const struct channel_options *options)
 {
-	const struct journal *journal = channel->session->journal;
-	uint64_t last = journal_last_seq(journal);
+	uint64_t last = history_last(channel->session);
 	uint64_t after = options->has_after && options->after < last ? options->after : last;
-	uint64_t first = journal_first_seq(journal);
-	channel->next_seq = after + 1;
-	channel->position = journal_find(journal, after + 1 < first ? first : after + 1);
+	history_init(&channel->at, channel->session, after + 1);
 }
 
 static void recount_unsent(struct channel *channel);
@@ -74,7 +73,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	channel->wake = options->wake;
 	channel->owner = options->owner;
 	channel->number = options->number;
-	channel->participant = *records_next_participant(session->records) = ++session->next_participant;
+	channel->participant = ++session->next_participant;
 	channel->mode = options->mode;
 	channel->role = options->role;
 	channel->has_credit = options->has_credit;
@@ -94,8 +93,11 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	place_cursor(channel, options);
 	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
-	tell_participant(channel, true);
-	channel->live_after = journal_last_seq(session->journal);
+	if (session->state == SESSION_ENDED)
+		channel->closing = "session_ended"; /* nothing is added behind ENDED */
+	else
+		tell_participant(channel, true);
+	channel->live_after = history_last(session);
 	tell_unknown_input(channel);
 	return channel;
 }
@@ -106,6 +108,7 @@ void channel_detach(struct channel *channel)
 	LIST_REMOVE(channel, link);
 	if (session->state != SESSION_ENDED)
 		tell_participant(channel, false);
+	history_finish(&channel->at);
 	writer_finish(&channel->own);
 	free(channel->processes);
 	free(channel->unsent);
@@ -119,20 +122,24 @@ void channel_close(struct channel *channel, const char *reason, bool now)
 	channel->closing = reason;
 	channel->has_credit = false; /* nothing more will come to spend it on */
 	if (now) {
-		channel->next_seq = journal_last_seq(channel->session->journal) + 1;
-		channel->position = journal_tail(channel->session->journal);
+		history_place(&channel->at, history_last(channel->session) + 1);
 		channel->live_sent = true;
 		writer_reset(&channel->own);
 	}
 	channel->wake(channel->owner);
 }
 
+/* The replay is over when the ring was reached, so that who comes back reads on until nothing is missing. */
+static bool is_live_due(const struct channel *channel)
+{
+	return !channel->live_sent && channel->at.seq > channel->live_after && !history_is_behind(&channel->at);
+}
+
 bool channel_has_more(const struct channel *channel)
 {
-	if (channel->own.length > 0 || (!channel->live_sent && channel->next_seq > channel->live_after))
-		return true;
 	bool may_send = !channel->has_credit || channel->sent < channel->credit;
-	return may_send && channel->position < journal_tail(channel->session->journal);
+	return channel->own.length > 0 || is_live_due(channel) ||
+	       (may_send && channel->at.seq <= history_last(channel->session));
 }
 
 const char *channel_over(const struct channel *channel)
@@ -178,6 +185,8 @@ bool channel_wants_hold(const struct channel *channel, uint32_t process, bool te
 {
 	if (channel->mode != CHANNEL_LOSSLESS || channel->closing || !channel_follows(channel, process))
 		return false;
+	if (history_is_behind(&channel->at))
+		return true; /* what it has before it is not even in the ring */
 	const struct journal *journal = channel->session->journal;
 	uint64_t bound = terminal ? LOSSLESS_TTY_BYTES : LOSSLESS_PIPE_BYTES, ring = journal_ring(journal);
 	if (bound > ring / 4)
@@ -188,7 +197,7 @@ bool channel_wants_hold(const struct channel *channel, uint32_t process, bool te
 		if (channel->unsent[i].process == process && channel->unsent[i].bytes >= bound)
 			return true;
 	/* Several processes may share the ring: none may push the others' unsent bytes out of it. */
-	return channel->unsent_count > 1 && journal_tail(journal) - channel->position > ring / (low ? 4 : 2);
+	return channel->unsent_count > 1 && journal_tail(journal) - channel->at.position > ring / (low ? 4 : 2);
 }
 
 /* Take the unsent bytes anew from what stands in the journal behind the cursor. */
@@ -198,7 +207,9 @@ static void recount_unsent(struct channel *channel)
 	if (channel->mode != CHANNEL_LOSSLESS)
 		return;
 	channel->unsent_count = 0;
-	uint64_t position = channel->position, tail = journal_tail(journal);
+	if (history_is_behind(&channel->at) || !channel->at.is_placed)
+		return; /* it is counted when the ring is reached */
+	uint64_t position = channel->at.position, tail = journal_tail(journal);
 	while (position < tail) {
 		size_t length;
 		struct output_header output;
@@ -209,79 +220,36 @@ static void recount_unsent(struct channel *channel)
 	}
 }
 
-/* The offsets of PROCESS's streams at POSITION: those of the first OUTPUT behind it, or else those of now. */
-static void offsets_at(const struct channel *channel, const struct process *process, uint64_t position,
-                       struct stream_offset offsets[PROCESS_STREAMS])
+/* Tell that the events up to NEXT - 1 will not come, and how things stand behind them. False: it must wait. */
+static bool tell_gap(struct channel *channel, uint64_t next)
 {
-	const struct journal *journal = channel->session->journal;
-	size_t count = process_offsets(process, offsets), found = 0;
-	bool seen[PROCESS_STREAMS] = {false};
-	for (uint64_t tail = journal_tail(journal); position < tail && found < count;) {
-		size_t length;
-		struct output_header output;
-		const uint8_t *frame = journal_frame(journal, position, &length);
-		bool is_output = output_header_read(frame, length, &output);
-		position += length;
-		if (!is_output || output.process != process->number)
-			continue;
-		for (size_t i = 0; i < count; i++) {
-			if ((unsigned)offsets[i].stream != output.stream || seen[i])
-				continue;
-			offsets[i].offset = output.offset;
-			seen[i] = true;
-			found++;
-		}
-	}
-}
-
-/* Whether STATE tells of PROCESS: it had started by AS_OF, and its ending was not told before FROM. */
-static bool is_news(const struct process *process, uint64_t from, uint64_t as_of)
-{
-	bool started = process->started_seq != 0 && process->started_seq <= as_of;
-	return started && (process->state != PROCESS_DONE || process->exited_seq >= from);
-}
-
-static void write_state(struct channel *channel, uint64_t from, uint64_t as_of, uint64_t position)
-{
-	struct writer *own = &channel->own;
-	const struct process *process;
-	uint32_t count = 0;
-	TAILQ_FOREACH(process, &channel->session->processes, link)
-		count += is_news(process, from, as_of);
-	uint32_t skip = count > PROCESS_MAPS ? count - PROCESS_MAPS : 0; /* the oldest, when there are too many */
-	writer_array(own, 3);
-	writer_uint(own, FRAME_STATE);
-	writer_uint(own, as_of);
-	writer_map(own, 1);
-	writer_str(own, "processes");
-	writer_array(own, count - skip);
-	TAILQ_FOREACH(process, &channel->session->processes, link) {
-		if (!is_news(process, from, as_of) || (skip > 0 && skip-- > 0))
-			continue;
-		struct stream_offset offsets[PROCESS_STREAMS];
-		offsets_at(channel, process, position, offsets);
-		process_write(own, process, as_of, offsets);
-	}
-}
-
-/* The cursor's place is gone: say which events will not come, and how things stand behind them. */
-static void skip_what_is_gone(struct channel *channel)
-{
-	const struct journal *journal = channel->session->journal;
-	if (channel->next_seq >= journal_first_seq(journal))
-		return;
-	uint64_t next = journal_first_seq(journal), position = journal_head(journal);
-	/* Who fell behind while live would fall behind again at the ring's very end: it gets the newest part. */
-	if (channel->mode == CHANNEL_LIVE && channel->live_sent)
-		position = journal_recent(journal, journal_ring(journal) / 4, &next);
-	writer_array(&channel->own, 3);
-	writer_uint(&channel->own, FRAME_GAP);
-	writer_uint(&channel->own, channel->next_seq);
-	writer_uint(&channel->own, next - 1);
-	write_state(channel, channel->next_seq, next - 1, position);
-	channel->next_seq = next;
-	channel->position = position;
+	if (!channel_state_write(&channel->own, channel->session, channel->at.seq, next))
+		return false;
+	history_place(&channel->at, next);
 	recount_unsent(channel);
+	return true;
+}
+
+/* A live channel that fell behind while live would fall behind again at the ring's very end, and further in the record:
+ * it gets the newest part. */
+static void skip_to_recent(struct channel *channel)
+{
+	const struct journal *journal = channel->session->journal;
+	uint64_t next;
+	if (channel->mode != CHANNEL_LIVE || !channel->live_sent || !journal || !history_is_behind(&channel->at))
+		return;
+	journal_recent(journal, journal_ring(journal) / 4, &next);
+	tell_gap(channel, next);
+}
+
+/* Where the cursor stands before something that is not there any more, say so. */
+static void tell_what_is_missing(struct channel *channel)
+{
+	const uint8_t *frame;
+	size_t length;
+	while (channel->own.length == 0 && history_look(&channel->at, &frame, &length) == HISTORY_MISSING)
+		if (!tell_gap(channel, channel->at.next))
+			return;
 }
 
 static uint8_t *scratch(struct channel *channel, size_t bytes)
@@ -317,51 +285,66 @@ static void consumed(struct channel *channel, const struct output_header *output
 	unsent->bytes -= output->length < unsent->bytes ? output->length : unsent->bytes;
 }
 
+/* Put the frame at the cursor behind TO, where it is wanted, and go on. */
+static size_t take(struct channel *channel, uint8_t *to, const uint8_t *frame, size_t length)
+{
+	struct output_header output;
+	bool is_output = output_header_read(frame, length, &output);
+	bool is_wanted = !is_output || channel_follows(channel, output.process);
+	if (is_wanted) {
+		memcpy(to, frame, length);
+		channel->sent += length;
+		if (is_output)
+			consumed(channel, &output);
+	}
+	history_step(&channel->at);
+	return is_wanted ? length : 0;
+}
+
+/* Whether the frame has to wait for another message, of which USED bytes are there, or for credit. */
+static bool is_for_later(const struct channel *channel, const uint8_t *frame, size_t length, size_t used, size_t most)
+{
+	struct output_header output;
+	if (output_header_read(frame, length, &output) && !channel_follows(channel, output.process))
+		return false;
+	return (used > 0 && used + length > most) || (channel->has_credit && channel->sent >= channel->credit);
+}
+
 /* Put whole frames from the cursor on behind TO, at most MOST bytes but at least one frame. Returns their bytes. */
 static size_t gather(struct channel *channel, uint8_t *to, size_t most)
 {
-	const struct journal *journal = channel->session->journal;
-	uint64_t tail = journal_tail(journal);
-	size_t used = 0;
-	while (channel->position < tail && (channel->live_sent || channel->next_seq <= channel->live_after)) {
-		size_t length;
-		const uint8_t *frame = journal_frame(journal, channel->position, &length);
-		struct output_header output;
-		bool is_output = output_header_read(frame, length, &output);
-		bool wanted = !is_output || channel_follows(channel, output.process);
-		if (wanted && used > 0 && used + length > most)
+	const uint8_t *frame;
+	size_t length, used = 0, walked = 0;
+	while (!is_live_due(channel) && history_look(&channel->at, &frame, &length) == HISTORY_EVENT) {
+		if (is_for_later(channel, frame, length, used, most))
 			break;
-		if (wanted && channel->has_credit && channel->sent >= channel->credit)
+		if (walked >= CHANNEL_WALK && channel->at.replay) {
+			channel->wake(channel->owner); /* it goes on in the next turn */
 			break;
-		if (wanted) {
-			memcpy(to + used, frame, length);
-			used += length;
-			channel->sent += length;
 		}
-		if (wanted && is_output)
-			consumed(channel, &output);
-		channel->position += length;
-		channel->next_seq++;
+		walked += length;
+		used += take(channel, to + used, frame, length);
 	}
 	return used;
 }
 
 static bool may_share_run(const struct channel *channel)
 {
-	return !channel->processes && !channel->has_credit && channel->mode == CHANNEL_LIVE && channel->live_sent;
+	return !channel->processes && !channel->has_credit && channel->mode == CHANNEL_LIVE && channel->live_sent &&
+	       channel->at.is_placed && !history_is_behind(&channel->at);
 }
 
 /* The run that was put together for another viewer at the same place, or NULL. */
 static const uint8_t *shared_run(struct channel *channel, size_t most, size_t *length)
 {
 	struct sessions *home = channel->session->home;
-	if (!may_share_run(channel) || home->run.session != channel->session || home->run.from != channel->position ||
+	if (!may_share_run(channel) || home->run.session != channel->session || home->run.from != channel->at.position ||
 	    home->run.most != most)
 		return NULL;
 	uint8_t *message = home->scratch + CHANNEL_ROOM;
 	channel_prefix_write(message, channel->number);
-	channel->position = home->run.to;
-	channel->next_seq = home->run.next_seq;
+	channel->at.position = home->run.to;
+	channel->at.seq = home->run.next_seq;
 	*length = home->run.length;
 	channel->sent += *length - CHANNEL_PREFIX_BYTES;
 	return message;
@@ -372,47 +355,53 @@ static const uint8_t *journal_message(struct channel *channel, size_t most, size
 	const uint8_t *shared = shared_run(channel, most, length);
 	if (shared)
 		return shared;
-	uint64_t from = channel->position;
+	uint64_t from = channel->at.position;
+	bool may_share = may_share_run(channel), was_behind = history_is_behind(&channel->at);
 	uint8_t *message = scratch(channel, CHANNEL_PREFIX_BYTES + most + JOURNAL_READ + JOURNAL_EVENT);
 	channel_prefix_write(message, channel->number);
 	size_t used = gather(channel, message + CHANNEL_PREFIX_BYTES, most);
+	if (was_behind && !history_is_behind(&channel->at))
+		recount_unsent(channel);
 	if (channel->mode == CHANNEL_LOSSLESS)
 		session_reconsider_holds(channel->session);
 	if (used == 0)
 		return NULL;
 	*length = CHANNEL_PREFIX_BYTES + used;
-	if (may_share_run(channel)) {
+	if (may_share && may_share_run(channel)) {
 		struct sessions *home = channel->session->home;
 		home->run.session = channel->session;
 		home->run.from = from;
-		home->run.to = channel->position;
-		home->run.next_seq = channel->next_seq;
+		home->run.to = channel->at.position;
+		home->run.next_seq = channel->at.seq;
 		home->run.length = *length;
 		home->run.most = most;
 	}
 	return message;
 }
 
-static void live_if_due(struct channel *channel)
+static void tell_live_if_due(struct channel *channel)
 {
-	if (channel->live_sent || channel->next_seq <= channel->live_after)
+	if (!is_live_due(channel))
 		return;
 	channel->live_sent = true;
 	writer_array(&channel->own, 2);
 	writer_uint(&channel->own, FRAME_LIVE);
-	writer_uint(&channel->own, channel->next_seq - 1);
+	writer_uint(&channel->own, channel->at.seq - 1);
 }
 
 const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length)
 {
-	skip_what_is_gone(channel);
-	live_if_due(channel);
+	skip_to_recent(channel);
+	tell_what_is_missing(channel);
+	tell_live_if_due(channel);
 	if (channel->own.length > 0)
 		return own_message(channel, length);
 	const uint8_t *message = journal_message(channel, most, length);
 	if (message)
 		return message;
-	live_if_due(channel); /* a filter can have skipped all that was left of the replay */
+	/* What was passed over can end before LIVE, or before something that is missing. */
+	tell_what_is_missing(channel);
+	tell_live_if_due(channel);
 	return channel->own.length > 0 ? own_message(channel, length) : NULL;
 }
 
@@ -467,7 +456,8 @@ void channel_error(struct channel *channel, uint32_t process, enum error_code co
 static void tell_unknown_input(struct channel *channel)
 {
 	struct process *process;
-	TAILQ_FOREACH(process, &channel->session->processes, link) {
+	TAILQ_FOREACH(process, &channel->session->processes, link)
+	{
 		uint64_t from, to;
 		if (!input_take_unknown(&process->input, channel->client, &from, &to))
 			continue;

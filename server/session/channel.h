@@ -1,5 +1,5 @@
 /*
- * channel.h: one client's subscription to one session: a cursor into the journal, a credit and a mode.
+ * channel.h: one client's subscription to one session: a cursor into its history, a credit and a mode.
  *
  * A channel belongs to its session; the door that opened it holds a pointer until it calls channel_detach(). The door
  * asks channel_next() for the next message whenever its connection can take one, and detaches when it is over.
@@ -7,6 +7,7 @@
 #ifndef SANDBAR_CHANNEL_H
 #define SANDBAR_CHANNEL_H
 
+#include "history.h"
 #include "input.h"
 #include "record.h"
 #include "protocol/frame.h"
@@ -20,15 +21,17 @@ struct channel;
 enum channel_mode { CHANNEL_LIVE, CHANNEL_LOSSLESS };
 
 enum {
-	CHANNEL_ROOM = 32,                   /* writable bytes before a message, for the door's own header */
-	CHANNEL_MESSAGE = 128 * 1024,        /* most bytes of frames that are put together */
-	LOSSLESS_PIPE_BYTES = 1024 * 1024,   /* unsent, after which a process with pipes is held */
+	CHANNEL_ROOM = 32,                 /* writable bytes before a message, for the door's own header */
+	CHANNEL_MESSAGE = 128 * 1024,      /* most bytes of frames that are put together */
+	LOSSLESS_PIPE_BYTES = 1024 * 1024, /* unsent, after which a process with pipes is held */
 	LOSSLESS_TTY_BYTES = 64 * 1024,
-	CHANNEL_OWN_BYTES = 4000 * 1024,     /* most bytes of frames made for this channel alone that wait; STATE is the largest */
+	CHANNEL_WALK = 1024 * 1024, /* most bytes of the record that one message's making reads */
+	CHANNEL_OWN_BYTES = 4000 *
+	                    1024, /* most bytes of frames made for this channel alone that wait; STATE is the largest */
 };
 
 struct channel_options {
-	bool has_after;           /* else: only what happens from now on */
+	bool has_after; /* else: only what happens from now on */
 	uint64_t after;
 	enum channel_mode mode;
 	enum role role;
@@ -38,7 +41,7 @@ struct channel_options {
 	size_t process_count;
 	bool has_credit;
 	uint64_t credit;
-	uint32_t number;          /* the door's */
+	uint32_t number;           /* the door's */
 	void (*wake)(void *owner); /* channel_next() may have something; must not attach or detach from within */
 	void *owner;
 };
@@ -58,16 +61,16 @@ struct channel {
 	enum role role;
 	char name[LIMIT_NAME_BYTES + 1], client_name[LIMIT_NAME_BYTES + 1];
 	uint8_t client[CLIENT_ID_BYTES];
-	uint64_t position, next_seq; /* the cursor */
-	uint64_t live_after;         /* LIVE is due behind this event */
+	struct history at;   /* the cursor */
+	uint64_t live_after; /* LIVE is due behind this event */
 	bool live_sent, has_credit;
-	const char *closing;         /* why it ends once everything was fetched, or NULL */
-	uint64_t credit, sent;       /* bytes of frames since it was attached */
-	uint32_t *processes;         /* filter, NULL = all */
+	const char *closing;   /* why it ends once everything was fetched, or NULL */
+	uint64_t credit, sent; /* bytes of frames since it was attached */
+	uint32_t *processes;   /* filter, NULL = all */
 	size_t process_count;
 	struct unsent *unsent;
 	size_t unsent_count;
-	struct writer own;           /* frames made for this channel, before the journal's */
+	struct writer own; /* frames made for this channel, before the journal's */
 };
 
 /* Attach: PARTICIPANT joined is appended to the journal. AFTER beyond the last seq counts as the last. */

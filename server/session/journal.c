@@ -35,7 +35,7 @@ struct header {
 	uint64_t started_us; /* CLOCK_MONOTONIC */
 	uint64_t head, tail, first_seq, last_seq;
 	uint64_t index_first, index_count; /* entries [first, first + count) of the index, modulo its rows */
-	uint8_t canary[CANARY_BYTES]; /* stands in a read's target until the read overwrites it: guard() */
+	uint8_t canary[CANARY_BYTES];      /* stands in a read's target until the read overwrites it: guard() */
 	struct intent intent;
 	struct journal_stdin_slot stdin_slots[JOURNAL_STDIN_SLOTS];
 };
@@ -52,7 +52,7 @@ struct journal {
 	uint8_t *ring_map; /* mapped twice in a row */
 	size_t index_bytes;
 	uint64_t index_rows;
-	uint64_t ring; /* as it was mapped */
+	uint64_t ring;            /* as it was mapped */
 	uint8_t canary[TTY_READ]; /* the same CANARY_BYTES again and again */
 };
 
@@ -171,12 +171,30 @@ void journal_destroy(struct journal *journal)
 	free(journal);
 }
 
-uint64_t journal_first_seq(const struct journal *journal) { return journal->header->first_seq; }
-uint64_t journal_last_seq(const struct journal *journal) { return journal->header->last_seq; }
-uint64_t journal_head(const struct journal *journal) { return journal->header->head; }
-uint64_t journal_tail(const struct journal *journal) { return journal->header->tail; }
-uint64_t journal_ring(const struct journal *journal) { return journal->header->ring; }
-uint64_t journal_created_us(const struct journal *journal) { return journal->header->created_us; }
+uint64_t journal_first_seq(const struct journal *journal)
+{
+	return journal->header->first_seq;
+}
+uint64_t journal_last_seq(const struct journal *journal)
+{
+	return journal->header->last_seq;
+}
+uint64_t journal_head(const struct journal *journal)
+{
+	return journal->header->head;
+}
+uint64_t journal_tail(const struct journal *journal)
+{
+	return journal->header->tail;
+}
+uint64_t journal_ring(const struct journal *journal)
+{
+	return journal->header->ring;
+}
+uint64_t journal_created_us(const struct journal *journal)
+{
+	return journal->header->created_us;
+}
 
 uint64_t journal_now_us(const struct journal *journal)
 {

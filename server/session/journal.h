@@ -22,11 +22,11 @@
 #include <sys/types.h>
 
 enum {
-	JOURNAL_STRIDE = 64 * 1024,       /* bytes between index entries */
-	JOURNAL_READ = 64 * 1024,         /* most payload bytes of one OUTPUT */
-	JOURNAL_EVENT = 64 * 1024,        /* most bytes of another event's frame */
-	JOURNAL_RING_LEAST = 512 * 1024,  /* bytes */
-	JOURNAL_STDIN_SLOTS = 64,         /* (client, process) pairs whose input offset is kept */
+	JOURNAL_STRIDE = 64 * 1024,      /* bytes between index entries */
+	JOURNAL_READ = 64 * 1024,        /* most payload bytes of one OUTPUT */
+	JOURNAL_EVENT = 64 * 1024,       /* most bytes of another event's frame */
+	JOURNAL_RING_LEAST = 512 * 1024, /* bytes */
+	JOURNAL_STDIN_SLOTS = 64,        /* (client, process) pairs whose input offset is kept */
 };
 
 #define JOURNAL_NAME "journal" /* of the file, in the session's directory */
@@ -55,12 +55,12 @@ struct journal *journal_follow(int fd, struct error *err);
 bool journal_copy(const struct journal *journal, uint64_t position, void *to, size_t most, size_t *length);
 void journal_destroy(struct journal *journal); /* unmaps; the file stays. NULL is allowed */
 
-uint64_t journal_first_seq(const struct journal *journal); /* oldest that is there; last + 1 when there is none */
-uint64_t journal_last_seq(const struct journal *journal);  /* 0 before the first event */
-uint64_t journal_head(const struct journal *journal);      /* position of first_seq */
-uint64_t journal_tail(const struct journal *journal);      /* position behind the last event */
-uint64_t journal_ring(const struct journal *journal);      /* bytes */
-uint64_t journal_now_us(const struct journal *journal);    /* since the session was made */
+uint64_t journal_first_seq(const struct journal *journal);  /* oldest that is there; last + 1 when there is none */
+uint64_t journal_last_seq(const struct journal *journal);   /* 0 before the first event */
+uint64_t journal_head(const struct journal *journal);       /* position of first_seq */
+uint64_t journal_tail(const struct journal *journal);       /* position behind the last event */
+uint64_t journal_ring(const struct journal *journal);       /* bytes */
+uint64_t journal_now_us(const struct journal *journal);     /* since the session was made */
 uint64_t journal_created_us(const struct journal *journal); /* since 1970 */
 
 /* Append a ready frame, whose seq must be last + 1. */
@@ -70,7 +70,7 @@ struct journal_source {
 	int fd;
 	uint32_t process;
 	enum stream stream;
-	uint64_t offset;  /* of the first byte to be read */
+	uint64_t offset; /* of the first byte to be read */
 };
 enum journal_read_end { JOURNAL_READ_MORE, JOURNAL_READ_BLOCKED, JOURNAL_READ_ENDED };
 

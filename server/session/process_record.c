@@ -127,7 +127,7 @@ struct process *process_restore(struct session *session, struct process_record *
 		abort();
 	memcpy(process->start_map, record->start_map, process->start_map_length);
 	process->record = record;
-	process->state = state_of(record, journal_last_seq(session->journal));
+	process->state = state_of(record, history_last(session));
 	process->started_seq = process->state == PROCESS_STARTING ? 0 : record->started_seq;
 	process->started_us = record->started_us;
 	process->must_empty = record->is_ending;

@@ -130,7 +130,8 @@ static enum replay_found give_up(struct replay *replay, uint64_t last, uint64_t 
 	return REPLAY_MISSING;
 }
 
-enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_t **frame, size_t *length, uint64_t *next)
+enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_t **frame, size_t *length,
+                              uint64_t *next)
 {
 	uint64_t behind, first;
 	if (replay->seq > last)

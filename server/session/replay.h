@@ -22,7 +22,8 @@ enum replay_found {
 
 /* The frame at the cursor, valid until the next call; *NEXT is the seq behind it. LAST: the newest event that is known to
  * be recorded; nothing behind it is looked at. */
-enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_t **frame, size_t *length, uint64_t *next);
+enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_t **frame, size_t *length,
+                              uint64_t *next);
 /* Go on behind what replay_look() told. */
 void replay_step(struct replay *replay);
 uint64_t replay_seq(const struct replay *replay);

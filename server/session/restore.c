@@ -1,5 +1,6 @@
 #include "restore.h"
 
+#include "ended.h"
 #include "session_file.h"
 
 #include <dirent.h>
@@ -20,8 +21,8 @@ static bool is_id(const char *name)
 }
 
 /* Call EACH for every session's directory. */
-static void for_each_directory(struct sessions *sessions, void (*each)(struct sessions *sessions, const char *id, void *context),
-                               void *context)
+static void for_each_directory(struct sessions *sessions,
+                               void (*each)(struct sessions *sessions, const char *id, void *context), void *context)
 {
 	int fd = openat(sessions->directory, ".", O_DIRECTORY | O_RDONLY | O_CLOEXEC);
 	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
@@ -89,6 +90,8 @@ static int open_files(struct session *session, struct error *err)
 static void correct_offsets(struct session *session)
 {
 	const struct journal *journal = session->journal;
+	if (!journal)
+		return;
 	uint64_t seq, position = journal_recent(journal, 2 * JOURNAL_STRIDE, &seq);
 	while (position < journal_tail(journal)) {
 		size_t length;
@@ -118,7 +121,7 @@ static void insert_in_order(struct session *session, struct process *process)
 	session->running_count += process->state != PROCESS_DONE;
 }
 
-static void restore_processes(struct session *session)
+void session_restore_processes(struct session *session)
 {
 	for (size_t i = 0; i < records_rows(session->records); i++) {
 		struct process_record *record = records_row(session->records, i);
@@ -126,6 +129,19 @@ static void restore_processes(struct session *session)
 			insert_in_order(session, process_restore(session, record));
 	}
 	correct_offsets(session);
+}
+
+/* Whether its last event is ENDED. */
+static bool has_ended(const struct session *session)
+{
+	const struct journal *journal = session->journal;
+	uint64_t last = journal_last_seq(journal), seq, t_us;
+	size_t length;
+	uint32_t kind;
+	if (last < journal_first_seq(journal))
+		return false;
+	const uint8_t *frame = journal_frame(journal, journal_find(journal, last), &length);
+	return event_head_read(frame, length, &kind, &seq, &t_us) && kind == FRAME_ENDED;
 }
 
 static void drop_restored(struct session *session)
@@ -147,10 +163,19 @@ static int restore(struct sessions *sessions, const char *id, struct error *err)
 	}
 	session->next_process = *records_next_process(session->records);
 	session->next_participant = *records_next_participant(session->records);
-	restore_processes(session);
-	session_arm_ttl(session);
+	session->created_us = journal_created_us(session->journal);
+	if (session->record_bytes > sessions->record_bytes)
+		session->record_bytes = sessions->record_bytes;
+	session_restore_processes(session);
 	LIST_INSERT_HEAD(&sessions->list, session, link);
+	session_record(session);
+	if (has_ended(session)) {
+		session_ended(session); /* its record is finished, if it was not */
+		return 0;
+	}
+	session->is_counted = true;
 	sessions->count++;
+	session_arm_ttl(session);
 	return 0;
 }
 
@@ -158,6 +183,8 @@ static void restore_one(struct sessions *sessions, const char *id, void *context
 {
 	void (*const *tell)(const char *session, const char *why) = context;
 	struct error err = {.message = "gateways died twice while they loaded it"};
+	if (kept_restore(sessions, id))
+		return;
 	int tries = tries_of(sessions, id);
 	if (tries < LOADING_TRIES) {
 		note_loading(sessions, id, tries + 1);
@@ -182,8 +209,10 @@ static void *found(void *context, const char *id, struct sandbox *sandbox, const
 {
 	struct sessions *sessions = context;
 	struct session *session;
-	LIST_FOREACH(session, &sessions->list, link) {
-		if (!session->is_restored || session->sandbox || strcmp(session->id, id) != 0)
+	LIST_FOREACH(session, &sessions->list, link)
+	{
+		if (!session->is_restored || session->sandbox || session->state == SESSION_ENDED ||
+		    strcmp(session->id, id) != 0)
 			continue;
 		session->sandbox = sandbox;
 		session->layers = *layers;
@@ -200,7 +229,7 @@ static void done(void *context)
 	struct session *session, *next;
 	for (session = LIST_FIRST(&sessions->list); session; session = next) {
 		next = LIST_NEXT(session, link);
-		if (session->is_restored && !session->sandbox)
+		if (session->is_restored && !session->sandbox && session->state != SESSION_ENDED)
 			session_was_lost(session);
 	}
 	if (sessions->unsynced == 0 && sessions->on_adopted)

@@ -59,7 +59,8 @@ int segments_list(struct segments *segments, int directory, struct error *err)
 	while ((entry = readdir(folder))) {
 		uint64_t first;
 		struct stat status;
-		if (segment_is_name(entry->d_name, &first) && fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		if (segment_is_name(entry->d_name, &first) &&
+		    fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 			add(segments, first, (uint64_t)status.st_size);
 	}
 	closedir(folder);

@@ -11,9 +11,9 @@
 #include "journal.h"
 
 enum {
-	SEGMENT_BYTES = 4 * 1024 * 1024,     /* a segment is closed when it has as many, or a 16th of a small record */
+	SEGMENT_BYTES = 4 * 1024 * 1024, /* a segment is closed when it has as many, or a 16th of a small record */
 	SEGMENT_LEAST = 64 * 1024,
-	SEGMENT_NAME_BYTES = 7 + 16 + 1,     /* "record-" and 16 hexadecimal digits */
+	SEGMENT_NAME_BYTES = 7 + 16 + 1,              /* "record-" and 16 hexadecimal digits */
 	SEGMENT_FRAME = JOURNAL_READ + JOURNAL_EVENT, /* bytes that hold any frame */
 };
 

@@ -1,3 +1,5 @@
+#include "ended.h"
+#include "segment.h"
 #include "session_file.h"
 
 #include <assert.h>
@@ -10,9 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const ev_tstamp sync_grace_s = 5.0;   /* until a restored session whose init is silent is lost */
-static const ev_tstamp end_grace_s = 5.0;    /* until the sandbox is destroyed although processes did not report */
-static const ev_tstamp fetch_grace_s = 30.0; /* until channels that do not fetch the end are closed all the same */
+static const ev_tstamp sync_grace_s = 5.0; /* until a restored session whose init is silent is lost */
+static const ev_tstamp end_grace_s = 5.0;  /* until the sandbox is destroyed although processes did not report */
 
 static void make_id(char id[SESSION_ID_LENGTH + 1])
 {
@@ -25,11 +26,11 @@ static void make_id(char id[SESSION_ID_LENGTH + 1])
 	id[SESSION_ID_LENGTH] = '\0';
 }
 
-static void wake_channels(struct session *session)
+void session_wake_channels(struct session *session)
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		channel->wake(channel->owner);
+	channel->wake(channel->owner);
 }
 
 struct writer *session_event_begin(struct session *session, enum frame_kind kind, uint32_t fields)
@@ -47,7 +48,8 @@ uint64_t session_event_commit(struct session *session)
 {
 	assert(!session->event.failed);
 	journal_append(session->journal, session->event.data, session->event.length);
-	wake_channels(session);
+	recording_appended(session->recording);
+	session_wake_channels(session);
 	return journal_last_seq(session->journal);
 }
 
@@ -62,8 +64,9 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	*bytes = journal_frame(session->journal, position, &length) + OUTPUT_HEADER_BYTES;
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		channel_appended(channel, source->process, got);
-	wake_channels(session);
+	channel_appended(channel, source->process, got);
+	recording_appended(session->recording);
+	session_wake_channels(session);
 	return got;
 }
 
@@ -71,8 +74,8 @@ bool session_must_hold(const struct session *session, const struct process *proc
 {
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		if (channel_wants_hold(channel, process->number, process->terminal, process->held))
-			return true;
+	if (channel_wants_hold(channel, process->number, process->terminal, process->held))
+		return true;
 	return false;
 }
 
@@ -80,16 +83,16 @@ void session_reconsider_holds(struct session *session)
 {
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
-		if (process->held && !session_must_hold(session, process))
-			process_hold(process, false);
+	if (process->held && !session_must_hold(session, process))
+		process_hold(process, false);
 }
 
 void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset)
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
-			channel_ack(channel, process, offset);
+	if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
+		channel_ack(channel, process, offset);
 }
 
 void session_refuse_input(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process,
@@ -97,16 +100,16 @@ void session_refuse_input(struct session *session, const uint8_t client[CLIENT_I
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
-			channel_error(channel, process, CODE_STDIN_CLOSED, "the process closed its stdin", "accepted", offset);
+	if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
+		channel_error(channel, process, CODE_STDIN_CLOSED, "the process closed its stdin", "accepted", offset);
 }
 
 struct process *session_find_process(struct session *session, uint32_t number)
 {
 	struct process *process;
 	TAILQ_FOREACH_REVERSE(process, &session->processes, process_list, link)
-		if (process->number == number)
-			return process;
+	if (process->number == number)
+		return process;
 	return NULL;
 }
 
@@ -119,6 +122,19 @@ static void free_env(char **env)
 	free(env);
 }
 
+static void remove_segments(int directory)
+{
+	struct segments segments;
+	if (segments_list(&segments, directory, NULL) < 0)
+		return;
+	for (size_t i = 0; i < segments.count; i++) {
+		char name[SEGMENT_NAME_BYTES];
+		segment_name(segments.rows[i].first, name);
+		unlinkat(directory, name, 0);
+	}
+	segments_finish(&segments);
+}
+
 void session_remove_files(struct sessions *home, const char *id)
 {
 	static const char *const names[] = {JOURNAL_NAME, RECORDS_NAME, SESSION_FILE, SESSION_FILE ".part"};
@@ -127,6 +143,7 @@ void session_remove_files(struct sessions *home, const char *id)
 		return;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		unlinkat(directory, names[i], 0);
+	remove_segments(directory);
 	close(directory);
 	unlinkat(home->directory, id, AT_REMOVEDIR);
 }
@@ -189,6 +206,7 @@ void session_release(struct session *session)
 	ev_timer_stop(session->home->loop, &session->deadline);
 	if (session->home->run.session == session)
 		session->home->run.session = NULL;
+	recording_destroy(session->recording);
 	journal_destroy(session->journal);
 	records_destroy(session->records);
 	writer_finish(&session->event);
@@ -222,8 +240,12 @@ static struct session *make_session(struct sessions *sessions, const struct sess
 	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
 	session->limits = options->limits;
 	session->ttl_ms = options->ttl_ms ? options->ttl_ms : sessions->default_ttl_ms;
-	if (make_files(session, err) == 0)
+	session->record_bytes = options->record_bytes < sessions->record_bytes ? options->record_bytes
+	                                                                       : sessions->record_bytes;
+	if (make_files(session, err) == 0) {
+		session->created_us = journal_created_us(session->journal);
 		return session;
+	}
 	session_release(session);
 	return NULL;
 }
@@ -243,6 +265,7 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 	session->env = options->env;
 	LIST_INSERT_HEAD(&sessions->list, session, link);
 	sessions->count++;
+	session->is_counted = true;
 	LIST_INSERT_HEAD(&session->watches, watch, link);
 	session_arm_ttl(session);
 	struct sandbox_spec spec = {.limits = options->limits, .required_layers = options->required_layers};
@@ -252,25 +275,6 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 }
 
 /* --- ending ------------------------------------------------------------------------------------------------- */
-
-static void session_free(struct session *session)
-{
-	struct sessions *home = session->home;
-	char id[SESSION_ID_LENGTH + 1];
-	memcpy(id, session->id, sizeof id);
-	LIST_REMOVE(session, link);
-	home->count--;
-	session_release(session);
-	session_remove_files(home, id);
-	if (home->count == 0 && home->on_empty)
-		home->on_empty(home->owner);
-}
-
-void session_channel_gone(struct session *session)
-{
-	if (session->state == SESSION_ENDED && LIST_EMPTY(&session->channels))
-		session_free(session);
-}
 
 static void destroy_sandbox(struct session *session)
 {
@@ -282,13 +286,6 @@ static void destroy_sandbox(struct session *session)
 	session->home->driver->destroy(sandbox);
 }
 
-static void close_channels(struct session *session, bool now)
-{
-	struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		channel_close(channel, "session_ended", now);
-}
-
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop, (void)events;
@@ -296,7 +293,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 	if (session->state == SESSION_CREATING)
 		session_end(session, "lost", NULL); /* its init does not answer a new gateway */
 	else if (session->state == SESSION_ENDED)
-		close_channels(session, true);
+		session_ended_deadline(session);
 	else
 		destroy_sandbox(session);
 }
@@ -336,8 +333,8 @@ void session_end(struct session *session, const char *reason, struct session_wat
 	arm_deadline(session, end_grace_s);
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
-		if (process->state != PROCESS_DONE)
-			process_end(process, REASON_KILLED, NULL, 0);
+	if (process->state != PROCESS_DONE)
+		process_end(process, REASON_KILLED, NULL, 0);
 }
 
 void session_process_done(struct session *session)
@@ -364,18 +361,8 @@ static void finish_process(struct process *process)
 	process_settle(process);
 }
 
-/* Nothing of the sandbox is left: the last event, and the end of everybody's waiting. May free the session. */
-static void on_destroyed(void *owner)
+static void tell_ended(struct session *session)
 {
-	struct session *session = owner;
-	lose_processes(session, "the sandbox ended");
-	struct process *process;
-	TAILQ_FOREACH(process, &session->processes, link)
-		finish_process(process);
-	struct writer *event = session_event_begin(session, FRAME_ENDED, 1);
-	writer_str(event, session->end_reason);
-	session_event_commit(session);
-	session->state = SESSION_ENDED;
 	struct session_watch *watch;
 	while ((watch = LIST_FIRST(&session->watches))) {
 		LIST_REMOVE(watch, link);
@@ -384,12 +371,22 @@ static void on_destroyed(void *owner)
 		else
 			watch->failed(watch, "session_ended", "the session was ended before it was ready");
 	}
-	if (LIST_EMPTY(&session->channels)) {
-		session_free(session);
-		return;
-	}
-	close_channels(session, false);
-	arm_deadline(session, fetch_grace_s);
+}
+
+/* Nothing of the sandbox is left: the last event, and the end of everybody's waiting. May free the session. */
+static void on_destroyed(void *owner)
+{
+	struct session *session = owner;
+	lose_processes(session, "the sandbox ended");
+	struct process *process;
+	TAILQ_FOREACH(process, &session->processes, link)
+	finish_process(process);
+	struct writer *event = session_event_begin(session, FRAME_ENDED, 1);
+	writer_str(event, session->end_reason);
+	session_event_commit(session);
+	session->state = SESSION_ENDED;
+	tell_ended(session);
+	session_ended(session);
 }
 
 /* Whoever was attached to the earlier gateway is not any more. */
@@ -432,6 +429,7 @@ static void on_created(void *owner, const struct layer_report *layers)
 		return;
 	}
 	session->state = SESSION_RUNNING;
+	session_record(session);
 	for (watch = LIST_FIRST(&session->watches); watch; watch = next) {
 		next = LIST_NEXT(watch, link);
 		if (!watch->created)
@@ -493,19 +491,18 @@ static void on_lost(void *owner, const char *message)
 		destroy_sandbox(session);
 }
 
-#define TO_PROCESS(name, parameters, call)                               \
-	static void name parameters                                          \
-	{                                                                    \
-		struct process *process = session_find_process(owner, number);   \
-		if (process)                                                     \
-			call;                                                        \
+#define TO_PROCESS(name, parameters, call)                             \
+	static void name parameters                                        \
+	{                                                                  \
+		struct process *process = session_find_process(owner, number); \
+		if (process)                                                   \
+			call;                                                      \
 	}
 TO_PROCESS(on_exited, (void *owner, uint32_t number, int wait_status, const struct rusage *usage),
            process_exited(process, wait_status, usage))
 TO_PROCESS(on_killed, (void *owner, uint32_t number), process_killed(process))
 TO_PROCESS(on_usage, (void *owner, uint32_t number, const struct process_usage *usage), process_usage(process, usage))
-TO_PROCESS(on_start_failed,
-           (void *owner, uint32_t number, int exit_code, const char *code, const char *message),
+TO_PROCESS(on_start_failed, (void *owner, uint32_t number, int exit_code, const char *code, const char *message),
            process_start_failed(process, exit_code, code, message))
 #undef TO_PROCESS
 
@@ -565,7 +562,8 @@ struct process *session_start(struct session *session, const struct process_opti
 	if (session->state != SESSION_RUNNING) {
 		*code = session->state == SESSION_CREATING ? CODE_CONFLICT : CODE_SESSION_ENDED;
 		return error_set(err, 0, "session `%s` is %s", session->id,
-		                 session->state == SESSION_CREATING ? "not ready yet" : "ending"), NULL;
+		                 session->state == SESSION_CREATING ? "not ready yet" : "ending"),
+		       NULL;
 	}
 	if (session->running_count >= SESSION_PROCESSES) {
 		*code = CODE_LIMIT;

@@ -2,13 +2,15 @@
  * session.h: one sandbox that lives until it is ended, with its journal, processes and channels; and the registry
  * of all of them (struct sessions), which the gateway makes once.
  *
- * A session is freed by itself after its end, when every channel has fetched the last event.
+ * A session is freed by itself after its end, when every channel has fetched the last event and its record is finished.
  */
 #ifndef SANDBAR_SESSION_H
 #define SANDBAR_SESSION_H
 
 #include "channel.h"
+#include "kept.h"
 #include "process.h"
+#include "recorder.h"
 #include "sandbox/driver.h"
 
 enum session_state { SESSION_CREATING, SESSION_RUNNING, SESSION_ENDING, SESSION_ENDED };
@@ -29,22 +31,30 @@ struct session {
 	char name[LIMIT_NAME_BYTES + 1];
 	char tenant[SESSION_TENANT_BYTES];
 	enum session_state state;
-	bool is_restored;          /* from an earlier gateway's files; CREATING until its init was heard */
-	const char *end_reason;    /* static; NULL while it lives */
-	uint64_t ttl_ms;           /* since it was made; 0 = none */
-	struct journal *journal;
+	bool is_restored;        /* from an earlier gateway's files; CREATING until its init was heard */
+	const char *end_reason;  /* static; NULL while it lives */
+	uint64_t ttl_ms;         /* since it was made; 0 = none */
+	struct journal *journal; /* NULL: it has ended, and is read from its record alone */
 	struct records *records;
+	struct recording *recording;  /* NULL: it is not recorded */
+	uint64_t record_bytes;        /* that its record may have; 0 = none */
+	uint64_t ended_us, kept_last; /* once it has ended: since 1970, and the last event's seq */
+	uint64_t created_us;          /* since 1970 */
+	uint64_t fetched;             /* by its channels, when the end's deadline was set */
+	bool is_counted;              /* in sessions.count */
+	bool is_kept;                 /* kept_open() made it */
+	bool is_saved, is_late;       /* its file says that it ended; its record is not waited for any more */
 	struct sandbox *sandbox;
 	struct sandbox_limits limits;
 	struct layer_report layers;
-	char **env;                /* "NAME=value", ended by NULL; owned */
+	char **env; /* "NAME=value", ended by NULL; owned */
 	struct process_list processes;
 	uint32_t next_process, next_participant;
 	size_t process_count, running_count;
 	LIST_HEAD(, channel) channels;
 	LIST_HEAD(, session_watch) watches;
-	ev_timer ttl, deadline;    /* deadline: of ending */
-	struct writer event;       /* scratch for the frame that is being written */
+	ev_timer ttl, deadline; /* deadline: of ending, and of its end's being fetched and recorded */
+	struct writer event;    /* scratch for the frame that is being written */
 };
 
 struct sessions {
@@ -52,31 +62,35 @@ struct sessions {
 	size_t count, most;
 	struct ev_loop *loop;
 	const struct driver *driver;
-	int directory;             /* STATE/sessions */
+	int directory; /* STATE/sessions */
 	uint64_t ring_bytes;
 	uint64_t default_ttl_ms;
-	uint8_t *scratch;          /* CHANNEL_ROOM + a message; shared by all channels */
+	uint64_t record_bytes; /* most that a session's record may have; 0 = nothing is recorded */
+	struct recorder recorder;
+	struct kept kept;
+	uint8_t *scratch; /* CHANNEL_ROOM + a message; shared by all channels */
 	size_t scratch_bytes;
 	struct { /* what stands in the scratch, for the next viewer at the same place */
 		const struct session *session;
 		uint64_t from, to, next_seq;
 		size_t length, most;
 	} run;
-	ev_timer close;            /* closes what stands in closing */
+	ev_timer close; /* closes what stands in closing */
 	int *closing;
 	size_t closing_count, closing_room;
 	void (*on_empty)(void *owner);   /* the last session is gone; NULL = nobody waits */
 	void (*on_adopted)(void *owner); /* every session that an earlier gateway left goes on, or has ended */
-	size_t unsynced;           /* restored sessions whose init was not heard yet */
+	size_t unsynced;                 /* restored sessions whose init was not heard yet */
 	void *owner;
 };
 
 struct session_options {
 	const char *name, *tenant;
-	char **env;                /* ended by NULL; becomes the session's */
+	char **env; /* ended by NULL; becomes the session's */
 	struct sandbox_limits limits;
 	uint32_t required_layers;
 	uint64_t ttl_ms;
+	uint64_t record_bytes; /* within the server's */
 };
 
 void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct driver *driver, int directory);
@@ -107,6 +121,7 @@ void session_await_sync(struct session *session);
 /* A restored session whose sandbox nobody has any more: it ends as lost. May free it. */
 void session_was_lost(struct session *session);
 void session_remove_files(struct sessions *home, const char *id);
+void session_restore_processes(struct session *session);
 extern const struct sandbox_events session_events;
 
 #define RECORDS_NAME "records"
@@ -132,6 +147,7 @@ void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES],
 void session_refuse_input(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process,
                           uint64_t offset);
 void session_process_done(struct session *session);
-void session_channel_gone(struct session *session);
+void session_channel_gone(struct session *session); /* may free it (ended.c) */
+void session_wake_channels(struct session *session);
 
 #endif

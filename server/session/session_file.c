@@ -18,12 +18,26 @@ static const struct {
 	size_t offset;
 	size_t size;
 } limit_rows[] = {
-#define ROW(field) {#field, offsetof(struct sandbox_limits, field), sizeof(((struct sandbox_limits *)NULL)->field)}
-	ROW(memory), ROW(workspace), ROW(file_size), ROW(processes), ROW(inodes),
-	ROW(cpu_percent), ROW(open_files), ROW(ptys),
+#define ROW(field)                                                                                     \
+	{                                                                                                  \
+#field, offsetof(struct sandbox_limits, field), sizeof(((struct sandbox_limits *)NULL)->field) \
+	}
+	ROW(memory), ROW(workspace),   ROW(file_size),  ROW(processes),
+	ROW(inodes), ROW(cpu_percent), ROW(open_files), ROW(ptys),
 #undef ROW
 };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
+
+static const struct {
+	const char *name;
+	size_t offset;
+} number_rows[] = {
+	{"record_bytes", offsetof(struct session, record_bytes)},
+	{"created_us", offsetof(struct session, created_us)},
+	{"ended_us", offsetof(struct session, ended_us)},
+	{"last", offsetof(struct session, kept_last)},
+};
+enum { NUMBER_ROWS = sizeof number_rows / sizeof *number_rows };
 
 static json_t *limits_json(const struct sandbox_limits *limits)
 {
@@ -128,9 +142,14 @@ int session_file_save(const struct session *session, struct error *err)
 		return error_set(err, errno, "open the directory of session `%s`", session->id);
 	json_t *json = json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "version", VERSION, "name", session->name, "tenant",
 	                         session->tenant, "ttl_ms", (json_int_t)session->ttl_ms, "limits",
-	                         limits_json(&session->limits), "env", env_json(session->env));
+	                         limits_json(&session->limits), "env", env_json(session->ended_us ? NULL : session->env));
 	if (json && session->end_reason)
 		json_object_set_new(json, "ending", json_string(session->end_reason));
+	for (size_t i = 0; json && i < NUMBER_ROWS; i++) {
+		uint64_t number;
+		memcpy(&number, (const char *)session + number_rows[i].offset, sizeof number);
+		json_object_set_new(json, number_rows[i].name, json_integer((json_int_t)number));
+	}
 	int result = json ? write_whole(directory, json, err) : error_set(err, 0, "make `" SESSION_FILE "`");
 	json_decref(json);
 	close(directory);
@@ -183,6 +202,10 @@ int session_file_load(struct session *session, int directory, struct error *err)
 	session->ttl_ms = (uint64_t)json_integer_value(json_object_get(json, "ttl_ms"));
 	limits_from(&session->limits, json_object_get(json, "limits"));
 	session->env = env_from(json_object_get(json, "env"));
+	for (size_t i = 0; i < NUMBER_ROWS; i++) {
+		uint64_t number = (uint64_t)json_integer_value(json_object_get(json, number_rows[i].name));
+		memcpy((char *)session + number_rows[i].offset, &number, sizeof number);
+	}
 	session->end_reason = known_reason(json_string_value(json_object_get(json, "ending")));
 	json_decref(json);
 	return 0;

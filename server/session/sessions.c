@@ -39,11 +39,23 @@ void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct
 	LIST_INIT(&sessions->list);
 	ev_timer_init(&sessions->close, on_close, 0., 0.);
 	sessions->close.data = sessions;
+	recorder_init(&sessions->recorder, loop, directory);
+	kept_init(sessions);
 }
 
 void sessions_finish(struct sessions *sessions)
 {
+	struct session *session, *next;
+	for (session = LIST_FIRST(&sessions->list); session; session = next) {
+		next = LIST_NEXT(session, link);
+		if (session->state != SESSION_ENDED)
+			continue;
+		LIST_REMOVE(session, link); /* a later gateway finishes its record */
+		session_release(session);
+	}
 	assert(LIST_EMPTY(&sessions->list));
+	recorder_finish(&sessions->recorder);
+	kept_finish(sessions);
 	ev_timer_stop(sessions->loop, &sessions->close);
 	close_all(sessions);
 	free(sessions->closing);
@@ -56,8 +68,8 @@ struct session *sessions_find(struct sessions *sessions, const char *id, size_t 
 		return NULL;
 	struct session *session;
 	LIST_FOREACH(session, &sessions->list, link)
-		if (memcmp(session->id, id, SESSION_ID_LENGTH) == 0 && strcmp(session->tenant, tenant) == 0)
-			return session;
+	if (memcmp(session->id, id, SESSION_ID_LENGTH) == 0 && strcmp(session->tenant, tenant) == 0)
+		return session;
 	return NULL;
 }
 
@@ -76,9 +88,9 @@ static void for_each_process_of(struct sessions *sessions, const uint8_t client[
 	struct session *session;
 	struct process *process;
 	LIST_FOREACH(session, &sessions->list, link)
-		TAILQ_FOREACH(process, &session->processes, link)
-			if (process->kill_on_disconnect && memcmp(process->client, client, CLIENT_ID_BYTES) == 0)
-				tell(process);
+	TAILQ_FOREACH(process, &session->processes, link)
+	if (process->kill_on_disconnect && memcmp(process->client, client, CLIENT_ID_BYTES) == 0)
+		tell(process);
 }
 
 void sessions_client_left(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES])

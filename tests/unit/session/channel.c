@@ -282,7 +282,7 @@ Test(channel, viewers_at_the_same_place_get_the_same_bytes)
 			free(messages[i]);
 	}
 	for (size_t i = 0; i < 5; i++) {
-		cr_expect_eq(viewers[i].channel->next_seq, viewers[0].channel->next_seq);
+		cr_expect_eq(viewers[i].channel->at.seq, viewers[0].channel->at.seq);
 		cr_expect_not(channel_has_more(viewers[i].channel));
 	}
 	for (size_t i = 0; i < 5; i++)

@@ -1,0 +1,152 @@
+#include "ended.h"
+
+#include "session_file.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const ev_tstamp fetch_grace_s = 30.0;  /* until channels that do not fetch the end are closed all the same */
+static const ev_tstamp record_grace_s = 60.0; /* until a record that cannot be finished is kept as it is */
+
+/* More is on disk: whoever waits for it goes on. */
+static void on_recorded(void *owner)
+{
+	struct session *session = owner;
+	session_wake_channels(session);
+	session_channel_gone(session);
+}
+
+void session_record(struct session *session)
+{
+	if (session->record_bytes > 0)
+		session->recording = recording_create(&session->home->recorder, session->id, session->journal,
+		                                      session->record_bytes, on_recorded, session);
+}
+
+/* It does not count as one of the server's sessions any more. */
+static void uncount(struct session *session)
+{
+	struct sessions *home = session->home;
+	if (!session->is_counted)
+		return;
+	session->is_counted = false;
+	if (--home->count == 0 && home->on_empty)
+		home->on_empty(home->owner);
+}
+
+static void remove_session(struct session *session)
+{
+	struct sessions *home = session->home;
+	char id[SESSION_ID_LENGTH + 1];
+	memcpy(id, session->id, sizeof id);
+	LIST_REMOVE(session, link);
+	uncount(session);
+	session_release(session);
+	session_remove_files(home, id);
+}
+
+static void unlink_journal(const struct session *session)
+{
+	int directory = openat(session->home->directory, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (directory < 0)
+		return;
+	unlinkat(directory, JOURNAL_NAME, 0);
+	close(directory);
+}
+
+/* On a full disk the journal's end makes room for the file that says that it ended. */
+static void keep(struct session *session)
+{
+	struct sessions *home = session->home;
+	LIST_REMOVE(session, link);
+	uncount(session);
+	session->kept_last = journal_last_seq(session->journal);
+	if (!session->is_saved)
+		session->is_saved = session_file_save(session, NULL) == 0;
+	unlink_journal(session);
+	if (!session->is_saved)
+		session_file_save(session, NULL);
+	kept_add(home, session);
+	session_release(session);
+	kept_sweep(home);
+}
+
+static void arm(struct session *session, ev_tstamp seconds)
+{
+	ev_timer_stop(session->home->loop, &session->deadline);
+	ev_timer_set(&session->deadline, seconds, 0.);
+	ev_timer_start(session->home->loop, &session->deadline);
+}
+
+static bool is_worth_keeping(const struct session *session)
+{
+	const struct kept *kept = &session->home->kept;
+	return session->recording && kept->most > 0 && kept->most_bytes > 0 && kept->most_age_ms > 0;
+}
+
+void session_channel_gone(struct session *session)
+{
+	if (session->state != SESSION_ENDED || !LIST_EMPTY(&session->channels))
+		return;
+	if (session->is_kept) {
+		LIST_REMOVE(session, link);
+		session_release(session);
+	} else if (!is_worth_keeping(session)) {
+		remove_session(session);
+	} else if (recording_is_whole(session->recording) || session->is_late) {
+		keep(session);
+	} else {
+		uncount(session);
+		if (!ev_is_active(&session->deadline))
+			arm(session, record_grace_s);
+		recording_hurry(session->recording);
+	}
+}
+
+/* The bytes that channels have fetched which have more to fetch. */
+static uint64_t fetched(const struct session *session)
+{
+	uint64_t sum = 0;
+	const struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+	sum += channel_over(channel) ? 0 : channel->sent;
+	return sum;
+}
+
+static void close_channels(struct session *session, bool now)
+{
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link)
+	channel_close(channel, "session_ended", now);
+}
+
+void session_ended(struct session *session)
+{
+	session->state = SESSION_ENDED;
+	if (session->ended_us == 0) /* else a former gateway could not finish its record */
+		session->ended_us = kept_now_us();
+	session->kept_last = journal_last_seq(session->journal);
+	if (is_worth_keeping(session))
+		session->is_saved = session_file_save(session, NULL) == 0;
+	recording_hurry(session->recording);
+	if (!LIST_EMPTY(&session->channels)) {
+		close_channels(session, false);
+		session->fetched = fetched(session);
+		arm(session, fetch_grace_s);
+	}
+	session_channel_gone(session);
+}
+
+void session_ended_deadline(struct session *session)
+{
+	session->is_late = LIST_EMPTY(&session->channels);
+	if (session->is_late) {
+		session_channel_gone(session);
+	} else if (fetched(session) <= session->fetched) {
+		close_channels(session, true);
+	} else {
+		session->fetched = fetched(session);
+		arm(session, fetch_grace_s);
+	}
+}

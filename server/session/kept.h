@@ -1,0 +1,50 @@
+/*
+ * kept.h: sessions that have ended and can still be read: their record is kept within bounds of number, bytes and age, the
+ * oldest goes first. Of each only a row is in memory; it becomes a session again, which only replays, while somebody
+ * reads it.
+ */
+#ifndef SANDBAR_KEPT_H
+#define SANDBAR_KEPT_H
+
+#include "sandbox/error.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct session;
+struct sessions;
+
+struct kept_session {
+	TAILQ_ENTRY(kept_session) link;
+	char id[17], name[65], tenant[64];
+	const char *end_reason;        /* static */
+	uint64_t created_us, ended_us; /* since 1970 */
+	uint64_t last;                 /* seq of its last event */
+	uint64_t bytes;                /* on disk */
+};
+
+struct kept {
+	TAILQ_HEAD(kept_sessions, kept_session) list; /* the one that ended first is the first */
+	size_t count, most;                           /* most 0: none is kept */
+	uint64_t bytes, most_bytes, most_age_ms;
+	ev_timer sweep;
+};
+
+void kept_init(struct sessions *sessions);
+void kept_finish(struct sessions *sessions);
+
+/* Keep SESSION, which has ended and whose journal is gone: only its files are looked at. */
+void kept_add(struct sessions *sessions, const struct session *session);
+/* A session's directory that an earlier gateway left: true if it is a whole one of an ended session, which is kept. */
+bool kept_restore(struct sessions *sessions, const char *id);
+uint64_t kept_now_us(void); /* since 1970 */
+/* Drop what is over the bounds. */
+void kept_sweep(struct sessions *sessions);
+
+/* The session ID of TENANT, to be read; NULL if none is kept, or with ERR set when it cannot be read any more. It goes when
+ * its last channel goes, or by session_channel_gone(). */
+struct session *kept_open(struct sessions *sessions, const char *id, const char *tenant, struct error *err);
+
+#endif
