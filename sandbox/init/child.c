@@ -48,9 +48,30 @@ static int note_itself(const struct child_plan *plan)
 	return 0;
 }
 
+/* A shell's are moved out of each other's way first. It makes what it executes inherit 0-2 alone. */
+static int take_shell_streams(const struct child_plan *plan)
+{
+	static const int places[STDIO_FDS] = {INIT_SHELL_COMMANDS, INIT_SHELL_STDOUT, INIT_SHELL_STDERR, INIT_SHELL_STATUS};
+	int ends[STDIO_FDS], outcome = fcntl(plan->outcome_fd, F_DUPFD_CLOEXEC, INIT_SHELL_STATUS + 1);
+	if (outcome < 0)
+		return -1;
+	for (int i = 0; i < STDIO_FDS; i++)
+		if ((ends[i] = fcntl(plan->stdio->fds[i], F_DUPFD_CLOEXEC, INIT_SHELL_STATUS + 1)) < 0)
+			return -1;
+	for (int i = 0; i < STDIO_FDS; i++)
+		if (dup2(ends[i], places[i]) < 0)
+			return -1;
+	if (dup3(outcome, OUTCOME, O_CLOEXEC) < 0 ||
+	    syscall(SYS_close_range, OUTCOME + 1, INIT_SHELL_STDOUT - 1, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_close_range, INIT_SHELL_STATUS + 1, UINT_MAX, 0);
+}
+
 /* 0-2 are /dev/null here; the sources are above them. After this no end of another process's stream is held. */
 static int take_streams(const struct child_plan *plan)
 {
+	if (plan->is_shell)
+		return take_shell_streams(plan);
 	for (int i = 0; i < 3; i++)
 		if (plan->stdio->fds[i] >= 0 && dup2(plan->stdio->fds[i], i) < 0)
 			return -1;

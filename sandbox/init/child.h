@@ -18,7 +18,7 @@ struct child_plan {
 	const struct payload *payload;
 	struct note *note;
 	const struct stdio *stdio;
-	bool has_terminal;
+	bool has_terminal, is_shell;
 	int outcome_fd;      /* a close-on-exec pipe's end: its closing tells that the note is complete */
 	const int *leaf_fds; /* cgroup.procs of its leaf in each hierarchy */
 	size_t leaf_count;

@@ -25,7 +25,7 @@ enum outbox_result outbox_send(int control, const struct init_message *message, 
 	struct iovec data = {.iov_base = &copy, .iov_len = sizeof copy};
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(3 * sizeof(int))];
+		char bytes[CMSG_SPACE(STREAMS_MOST * sizeof(int))];
 	} ancillary = {0};
 	struct msghdr packet = {.msg_iov = &data, .msg_iovlen = 1};
 	if (count > 0) {
@@ -63,7 +63,7 @@ static enum outbox_result send_synced(struct init *init)
 static enum outbox_result send_answer(struct init *init, struct process *process)
 {
 	struct init_message message = {.epoch = init->epoch, .process = process->number};
-	int fds[3];
+	int fds[STREAMS_MOST];
 	size_t count = 0;
 	if (process->state == PROCESS_FAILED) {
 		message.type = INIT_START_FAILED;
@@ -71,8 +71,8 @@ static enum outbox_result send_answer(struct init *init, struct process *process
 		message.phase = process->note->phase;
 	} else {
 		message.type = INIT_STARTED;
-		message.flags = process->flags & (INIT_TERMINAL | INIT_SUBREAPER);
-		message.flags |= process->streams.in >= 0 ? INIT_STDIN : 0;
+		message.flags = process->flags & (INIT_TERMINAL | INIT_SUBREAPER | INIT_SHELL);
+		message.flags |= process->streams.in >= 0 && !(process->flags & INIT_SHELL) ? INIT_STDIN : 0;
 		count = streams_list(&process->streams, fds);
 	}
 	enum outbox_result result = outbox_send(init->control, &message, fds, count);

@@ -270,6 +270,17 @@ int process_signal_tree(struct process *process, int signo)
 	return tree_signal(&tree, signo) < 0 ? errno : 0;
 }
 
+int process_signal_below(struct process *process, int signo)
+{
+	if (process->state == PROCESS_STARTING)
+		return 0;
+	if (!has_tree(process))
+		return ECHILD;
+	struct tree tree = tree_of(process);
+	tree.without = process->state == PROCESS_RUNNING ? process->note->leader : 0;
+	return tree_signal(&tree, signo) < 0 ? errno : 0;
+}
+
 int process_kill_tree(struct process *process)
 {
 	if (!has_tree(process))

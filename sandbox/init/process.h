@@ -36,7 +36,7 @@ enum { OWES_ANSWER = 1u << 0, OWES_EXITED = 1u << 1, OWES_KILLED = 1u << 2 };
 struct process {
 	uint32_t number; /* the gateway's; 0 = none */
 	enum process_state state;
-	uint32_t flags;   /* INIT_TERMINAL, INIT_SUBREAPER, INIT_LOST */
+	uint32_t flags;   /* INIT_TERMINAL, INIT_SUBREAPER, INIT_SHELL, INIT_LOST */
 	uint32_t owed;    /* OWES_… */
 	bool is_answered; /* START was: it is no longer in the queue */
 	bool is_killing;
@@ -83,6 +83,7 @@ void process_settle(struct process_table *table, struct process *process);
 /* The functions below return 0, or the errno with which the request is refused. */
 int process_signal(struct process *process, int signo);
 int process_signal_tree(struct process *process, int signo);
+int process_signal_below(struct process *process, int signo); /* the tree without its leader */
 int process_kill_tree(struct process *process);
 
 /* One step of killing its tree; no more is needed when is_killing is off again. */

@@ -100,6 +100,8 @@ static int send_signal(struct init *init, const struct request *request, struct 
 	int signo = request->message.value;
 	if (signo < 1 || signo > SIGRTMAX)
 		return EINVAL;
+	if (request->message.flags & INIT_SCOPE_BELOW)
+		return process_signal_below(process, signo);
 	return request->message.flags & INIT_SCOPE_TREE ? process_signal_tree(process, signo)
 	                                                : process_signal(process, signo);
 }
@@ -134,8 +136,8 @@ static const struct row {
 	size_t least_fds, most_fds;
 } rows[] = {
 	[INIT_SYNC] = {synchronise, NOBODY, 0, 0, 0},
-	[INIT_START] = {start, NEW, INIT_TERMINAL | INIT_STDIN | INIT_SUBREAPER, 1, INIT_MAX_FDS},
-	[INIT_SIGNAL] = {send_signal, KNOWN, INIT_SCOPE_TREE, 0, 0},
+	[INIT_START] = {start, NEW, INIT_TERMINAL | INIT_STDIN | INIT_SUBREAPER | INIT_SHELL, 1, INIT_MAX_FDS},
+	[INIT_SIGNAL] = {send_signal, KNOWN, INIT_SCOPE_TREE | INIT_SCOPE_BELOW, 0, 0},
 	[INIT_KILL_TREE] = {kill_tree, KNOWN, 0, 0, 0},
 	[INIT_CLOSE_STDIN] = {close_stdin, KNOWN, 0, 0, 0},
 	[INIT_FORGET] = {forget, KNOWN, 0, 0, 0},

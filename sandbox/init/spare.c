@@ -10,14 +10,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { GO_PAYLOAD, GO_OUTCOME, GO_STDIO, GO_FDS = GO_STDIO + 3 };
+enum { GO_PAYLOAD, GO_OUTCOME, GO_STDIO, GO_FDS = GO_STDIO + STDIO_FDS };
 
 /* What START brings, beside its descriptors. */
 struct go {
 	uint32_t row; /* of the table of processes */
 	uint32_t argc, envc;
-	uint32_t has_terminal;
-	int32_t stdio[3]; /* which of the descriptors; -1 for /dev/null */
+	uint32_t has_terminal, is_shell;
+	int32_t stdio[STDIO_FDS]; /* which of the descriptors; -1 for /dev/null */
 };
 
 union ancillary {
@@ -75,7 +75,7 @@ static _Noreturn void become(const struct init *init, const struct note *own, co
 		_exit(127);
 	}
 	struct stdio stdio = STDIO_NONE;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < STDIO_FDS; i++)
 		if (go->stdio[i] >= 0)
 			stdio.fds[i] = fds[go->stdio[i]];
 	child_become(&(struct child_plan){
@@ -84,6 +84,7 @@ static _Noreturn void become(const struct init *init, const struct note *own, co
 		.note = note,
 		.stdio = &stdio,
 		.has_terminal = go->has_terminal,
+		.is_shell = go->is_shell,
 		.outcome_fd = fds[GO_OUTCOME],
 	});
 }
@@ -143,9 +144,10 @@ static size_t fill(struct go *go, int fds[GO_FDS], const struct child_plan *plan
 	size_t count = GO_STDIO;
 	fds[GO_OUTCOME] = plan->outcome_fd;
 	go->has_terminal = plan->has_terminal;
+	go->is_shell = plan->is_shell;
 	go->argc = plan->payload->argc;
 	go->envc = plan->payload->envc;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < STDIO_FDS; i++) {
 		go->stdio[i] = plan->stdio->fds[i] < 0 ? -1 : (int32_t)count;
 		if (plan->stdio->fds[i] >= 0)
 			fds[count++] = plan->stdio->fds[i];

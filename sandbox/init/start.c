@@ -18,6 +18,8 @@ static int check(const struct request *request)
 	bool has_leaf = request->fd_count > 1, has_subreaper = message->flags & INIT_SUBREAPER;
 	if (has_leaf == has_subreaper)
 		return EINVAL;
+	if (message->flags & INIT_SHELL && message->flags & (INIT_TERMINAL | INIT_STDIN))
+		return EINVAL;
 	if (message->flags & INIT_TERMINAL)
 		return message->flags & INIT_STDIN || message->cols == 0 || message->rows == 0 ? EINVAL : 0;
 	return 0;
@@ -30,6 +32,8 @@ static int open_streams(struct init *init, struct process *process, const struct
 		return streams_open_terminal(&process->streams, stdio, &init->settings, message->cols, message->rows);
 	process->is_wide = init->table.wide < WIDE_PIPES;
 	init->table.wide += process->is_wide;
+	if (message->flags & INIT_SHELL)
+		return streams_open_shell(&process->streams, stdio, process->is_wide);
 	return streams_open_pipes(&process->streams, stdio, message->flags & INIT_STDIN, process->is_wide);
 }
 
@@ -72,6 +76,7 @@ static void launch(struct init *init, struct process *process, const struct payl
 			.note = process->note,
 			.stdio = &stdio,
 			.has_terminal = request->message.flags & INIT_TERMINAL,
+			.is_shell = request->message.flags & INIT_SHELL,
 			.outcome_fd = outcome_fd,
 			.leaf_fds = request->fds + 1,
 			.leaf_count = request->fd_count - 1,

@@ -44,6 +44,19 @@ int streams_open_pipes(struct streams *streams, struct stdio *stdio, bool wants_
 	return 0;
 }
 
+int streams_open_shell(struct streams *streams, struct stdio *stdio, bool is_wide)
+{
+	if (streams_open_pipes(streams, stdio, true, is_wide) < 0)
+		return -1;
+	if (open_pipe(&streams->status, &stdio->fds[STDIO_STATUS], true) == 0)
+		return 0;
+	int errnum = errno;
+	streams_close(streams);
+	stdio_close(stdio);
+	errno = errnum;
+	return -1;
+}
+
 /* The erase character takes a whole character, not a byte: the sandbox's locale is UTF-8. */
 static int prepare_terminal(int slave, const struct settings *settings)
 {
@@ -87,9 +100,9 @@ int streams_open_terminal(struct streams *streams, struct stdio *stdio, const st
 	return 0;
 }
 
-size_t streams_list(const struct streams *streams, int fds[3])
+size_t streams_list(const struct streams *streams, int fds[STREAMS_MOST])
 {
-	const int ours[] = {streams->tty, streams->out, streams->err, streams->in};
+	const int ours[] = {streams->tty, streams->out, streams->err, streams->in, streams->status};
 	size_t count = 0;
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (ours[i] >= 0)
@@ -108,12 +121,13 @@ void streams_close(struct streams *streams)
 	close_fd(&streams->out);
 	close_fd(&streams->err);
 	close_fd(&streams->in);
+	close_fd(&streams->status);
 }
 
 void stdio_close(struct stdio *stdio)
 {
 	if (stdio->fds[1] == stdio->fds[0])
 		stdio->fds[1] = stdio->fds[2] = -1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < STDIO_FDS; i++)
 		close_fd(&stdio->fds[i]);
 }

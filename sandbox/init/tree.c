@@ -152,8 +152,10 @@ static int walk_tree(const struct tree *tree)
 	else
 		mark_descendants(tree);
 	int count = 0;
-	for (size_t i = 0; i < walk_count; i++)
+	for (size_t i = 0; i < walk_count; i++) {
+		walk[i].is_member = walk[i].is_member && walk[i].pid != tree->without;
 		count += walk[i].is_member && !walk[i].is_dead;
+	}
 	return count;
 }
 

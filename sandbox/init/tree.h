@@ -16,6 +16,7 @@ struct tree {
 	uint64_t cgroup; /* a key; 0: go by descent */
 	pid_t root;      /* by descent: from here */
 	bool with_root;  /* the root itself is one of them */
+	pid_t without;   /* this one is not; 0 = none */
 };
 
 /* A key of the cgroups that PID is in, of all hierarchies together; 0 where it cannot be read. */

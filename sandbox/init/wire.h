@@ -23,7 +23,7 @@ enum init_message_type {
 	/* requests */
 	INIT_SYNC = 1,
 	INIT_START,     /* descriptors: the payload memfd, then the cgroup.procs of the leaf (0..INIT_LEAF_FDS) */
-	INIT_SIGNAL,    /* value = signal number, flags = INIT_SCOPE_TREE or 0 */
+	INIT_SIGNAL,    /* value = signal number, flags = INIT_SCOPE_TREE, INIT_SCOPE_BELOW or 0 */
 	INIT_KILL_TREE, /* kill what is in its leaf, or below its subreaper, until nothing is left; then KILLED */
 	INIT_CLOSE_STDIN,
 	INIT_FORGET,
@@ -32,7 +32,8 @@ enum init_message_type {
 	/* answers and events */
 	INIT_SYNCED = 33,
 	INIT_STARTED,      /* descriptors: tty master; or stdout, stderr read ends and, with INIT_STDIN, stdin's write end
-	                   * (again after a SYNC, unless it was closed: then the flag is off) */
+	                   * (again after a SYNC, unless it was closed: then the flag is off), with INIT_SHELL the write end
+	                   * of its commands and the read end of its status */
 	INIT_START_FAILED, /* value = errno, phase = what was tried */
 	INIT_EXITED,       /* value = wait status, usage; flags = INIT_LOST or 0 */
 	INIT_KILLED,
@@ -47,11 +48,16 @@ enum {
 	INIT_TERMINAL = 1u << 0,
 	INIT_STDIN = 1u << 1,     /* a pipe for stdin */
 	INIT_SUBREAPER = 1u << 2, /* no cgroups: the process gets a parent of its own that adopts its orphans */
-	/* flag of SIGNAL */
+	INIT_SHELL = 1u << 3,     /* pipes for commands and status, at the numbers of enum init_shell_fd */
+	/* flags of SIGNAL */
 	INIT_SCOPE_TREE = 1u << 8,
+	INIT_SCOPE_BELOW = 1u << 10, /* its tree without its leader */
 	/* flag of EXITED */
 	INIT_LOST = 1u << 9, /* its subreaper was killed: how it ended is not known (value then is SIGKILL) */
 };
+
+/* What stands where in a shell: what it writes by itself (prompts, notices) goes to 1 and 2, which are /dev/null. */
+enum init_shell_fd { INIT_SHELL_COMMANDS = 0, INIT_SHELL_STDOUT = 7, INIT_SHELL_STDERR, INIT_SHELL_STATUS };
 
 /* phase of START_FAILED: what failed. The gateway makes the text. */
 enum init_phase {

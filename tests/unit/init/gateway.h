@@ -17,7 +17,7 @@ struct gateway {
 
 struct answer {
 	struct init_message message;
-	int fds[3];
+	int fds[4];
 	size_t fd_count;
 };
 

@@ -55,6 +55,33 @@ Test(init_streams, stdin_ends_when_both_ends_of_ours_are_closed)
 	}
 }
 
+/* A shell's commands and status come and go by pipes of their own; what it executes must not inherit those. */
+Test(init_streams, a_shell_has_pipes_for_commands_and_status)
+{
+	static const char commands[] = "ls /proc/self/fd >&7; echo err >&8; echo status >&9; echo notice; exit 3\n";
+	struct gateway gateway;
+	char text[256];
+	for (unsigned mode = 0; mode < 2; mode++) {
+		gateway_open(&gateway);
+		gateway_start(&gateway, &(struct command){.process = 1,
+		                                          .argv = ARGV("bash", "--norc"),
+		                                          .flags = INIT_SHELL | (mode ? INIT_SUBREAPER : 0)});
+		struct answer started = gateway_expect(&gateway, INIT_STARTED, 1);
+		cr_assert_eq(started.fd_count, 4);
+		cr_expect_eq(started.message.flags & (INIT_SHELL | INIT_STDIN), INIT_SHELL);
+		cr_expect_eq(write(started.fds[2], commands, strlen(commands)), (ssize_t)strlen(commands));
+		gateway_drain(&gateway, started.fds[0], text, sizeof text);
+		cr_expect_str_eq(text, "0\n1\n2\n3\n7\n8\n9\n");
+		gateway_drain(&gateway, started.fds[1], text, sizeof text);
+		cr_expect_str_eq(text, "err\n");
+		gateway_drain(&gateway, started.fds[3], text, sizeof text);
+		cr_expect_str_eq(text, "status\n");
+		close(started.fds[2]);
+		cr_expect_eq(gateway_expect(&gateway, INIT_EXITED, 1).message.value, 3 << 8);
+		gateway_close(&gateway);
+	}
+}
+
 Test(init_streams, a_terminal_has_its_size_and_controls_its_session)
 {
 	struct gateway gateway;
