@@ -39,7 +39,7 @@ static int parse_one(const struct flags_table *table, char ***at, uint64_t *seen
 	return store(flag, value ? value : "", options, err);
 }
 
-static int fill_standards(const struct flags_table *table, uint64_t seen, void *options, struct error *err)
+int flags_fill(const struct flags_table *table, uint64_t seen, void *options, struct error *err)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const struct flag *flag = &table->flags[i];
@@ -49,14 +49,22 @@ static int fill_standards(const struct flags_table *table, uint64_t seen, void *
 	return 0;
 }
 
+int flags_read(const struct flags_table *table, int argc, char **argv, uint64_t *seen, void *options, struct error *err)
+{
+	char **at = argv + (argc > 0);
+	*seen = 0;
+	while (*at)
+		if (parse_one(table, &at, seen, options, err) < 0)
+			return -1;
+	return 0;
+}
+
 int flags_parse(const struct flags_table *table, int argc, char **argv, void *options, struct error *err)
 {
-	uint64_t seen = 0;
-	char **at = argv + (argc > 0);
-	while (*at)
-		if (parse_one(table, &at, &seen, options, err) < 0)
-			return -1;
-	return fill_standards(table, seen, options, err);
+	uint64_t seen;
+	if (flags_read(table, argc, argv, &seen, options, err) < 0)
+		return -1;
+	return flags_fill(table, seen, options, err);
 }
 
 /* Help texts are wrapped by hand in the table; each further line is indented as the first. */

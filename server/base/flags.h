@@ -9,6 +9,7 @@
 
 #include "sandbox/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,8 @@ struct flag {
 	uint64_t least, most;       /* of numbers, bytes and seconds */
 	const char *const *choices; /* of flag_choice; ended by NULL */
 	const char *help;           /* what it does, one line or more */
+	bool repeats;               /* each adds to the ones before; else the last counts */
+	bool only_argument;         /* not in a configuration file */
 };
 
 struct flags_table {
@@ -42,6 +45,10 @@ struct flags_table {
 
 /* Fill OPTIONS from argv[1..]. The first wrong argument ends it. */
 int flags_parse(const struct flags_table *table, int argc, char **argv, void *options, struct error *err);
+/* The same in two steps, for who has another source between them: bit n of SEEN = row n was given. */
+int flags_read(const struct flags_table *table, int argc, char **argv, uint64_t *seen, void *options,
+               struct error *err);
+int flags_fill(const struct flags_table *table, uint64_t seen, void *options, struct error *err);
 void flags_help(const struct flags_table *table, FILE *out);
 void flags_markdown(const struct flags_table *table, FILE *out); /* the flags as a Markdown table */
 

@@ -553,6 +553,7 @@ int execution_run(struct options *options)
 		return finish(&execution, status);
 	struct sandbar_session session = {
 		.name = options->name ? options->name : "run",
+		.template = options->template,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,
 	};

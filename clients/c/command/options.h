@@ -37,7 +37,7 @@ struct options {
 	bool has_grace;
 
 	bool view, follow, tree;
-	const char *detach_key, *stream, *signal, *tenant, *rights;
+	const char *detach_key, *stream, *signal, *tenant, *rights, *template;
 	uint64_t expires_ms;
 	uint64_t process;
 

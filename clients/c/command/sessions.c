@@ -20,6 +20,7 @@ int command_new(struct options *options)
 	int status = context_connect(&context, options);
 	struct sandbar_session session = {
 		.name = options->name,
+		.template = options->template,
 		.env = (const char *const *)options->env.items,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,

@@ -1,0 +1,247 @@
+#include "templates.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct templates {
+	size_t count;
+	struct template rows[];
+};
+
+static const struct template built_in = {.name = TEMPLATE_DEFAULT};
+
+/* Each limit: its name on the wire, and where it stands in a set. */
+static const struct {
+	const char *name;
+	size_t offset;
+} limits[] = {
+#define ROW(field) {#field, offsetof(struct limit_set, field)}
+	ROW(memory), ROW(processes), ROW(cpu), ROW(workspace), ROW(inodes), ROW(open_files), ROW(file_size),
+#undef ROW
+};
+enum { LIMITS = sizeof limits / sizeof limits[0] };
+
+static uint64_t limit_at(const struct limit_set *set, size_t row)
+{
+	uint64_t value;
+	memcpy(&value, (const char *)set + limits[row].offset, sizeof value);
+	return value;
+}
+
+#define LIMIT_ROW(field, low, high, text)                                                             \
+	{#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), \
+	 .summary = text}
+/* clang-format off */
+const struct param limit_fields[] = {
+	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 46, "bytes, of all processes and their files"),
+	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
+	LIMIT_ROW(cpu, 0, 100 * 1024, "percent of one core; 0 = no limit"),
+	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 46, "bytes of /work, /tmp and /dev/shm together"),
+	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
+	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
+	LIMIT_ROW(file_size, 0, UINT64_C(1) << 46, "bytes of one file; 0 = no limit"),
+	{"record", PARAM_OPTIONAL, offsetof(struct session_create_args, record), .most = UINT64_C(1) << 46,
+	 .summary = "bytes of output that are kept on disk; 0 = nothing is recorded"},
+	{0},
+};
+/* clang-format on */
+
+/* --- loading -------------------------------------------------------------------------------------------------- */
+
+static bool is_whole(const struct template *template)
+{
+	return memchr(template->name, '\0', sizeof template->name) && template->env_bytes <= TEMPLATE_ENV_BYTES &&
+	       template->env_count <= template->env_bytes &&
+	       (template->env_bytes == 0 || template->env[template->env_bytes - 1] == '\0');
+}
+
+struct templates *templates_load(int fd, struct error *err)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0) {
+		error_set(err, errno, "look at the templates");
+		return NULL;
+	}
+	size_t bytes = (size_t)status.st_size, count = bytes / sizeof(struct template);
+	struct templates *templates = calloc(1, sizeof *templates + bytes);
+	if (!templates)
+		abort();
+	templates->count = count;
+	bool good = bytes == count * sizeof(struct template) && count <= TEMPLATES_MOST &&
+	            pread(fd, templates->rows, bytes, 0) == (ssize_t)bytes;
+	for (size_t i = 0; good && i < count; i++)
+		good = is_whole(&templates->rows[i]);
+	if (good)
+		return templates;
+	error_set(err, 0, "the templates that the keeper handed over are not of this version");
+	templates_destroy(templates);
+	return NULL;
+}
+
+void templates_destroy(struct templates *templates)
+{
+	free(templates);
+}
+
+/* What is asked for by this name; `default` is there even where nobody configured it. */
+const struct template *templates_find(const struct templates *templates, const char *name)
+{
+	for (size_t i = 0; templates && i < templates->count; i++)
+		if (strcmp(templates->rows[i].name, name) == 0)
+			return &templates->rows[i];
+	return strcmp(name, TEMPLATE_DEFAULT) == 0 ? &built_in : NULL;
+}
+
+/* --- what a session gets -------------------------------------------------------------------------------------- */
+
+static struct sandbox_limits limits_of(const struct limit_set *asked, const struct limit_set *given)
+{
+	struct sandbox_limits result = sandbox_limits_default();
+#define CHOOSE(field, from)                                                           \
+	if (asked->from != 0 || given->from != 0)                                         \
+	result.field = (__typeof__(result.field))(asked->from != 0 ? asked->from : given->from)
+	CHOOSE(memory, memory);
+	CHOOSE(processes, processes);
+	CHOOSE(cpu_percent, cpu);
+	CHOOSE(workspace, workspace);
+	CHOOSE(inodes, inodes);
+	CHOOSE(open_files, open_files);
+	CHOOSE(file_size, file_size);
+#undef CHOOSE
+	return result;
+}
+
+static bool within_most(struct call *call, const struct template *template, const struct session_create_args *args)
+{
+	for (size_t i = 0; i < LIMITS; i++) {
+		uint64_t asked = limit_at(&args->limits, i), most = limit_at(&template->most, i);
+		if (most == 0 || asked <= most)
+			continue;
+		call_fail(call, CODE_LIMIT, "limit", limits[i].name, "the template `%s` allows a `%s` of at most %llu",
+		          template->name, limits[i].name, (unsigned long long)most);
+		return false;
+	}
+	if (template->most_ttl_ms == 0 || args->ttl_ms <= template->most_ttl_ms)
+		return true;
+	call_fail(call, CODE_LIMIT, "limit", "ttl_ms", "the template `%s` allows a `ttl_ms` of at most %llu", template->name,
+	          (unsigned long long)template->most_ttl_ms);
+	return false;
+}
+
+static uint64_t ttl_of(const struct call *call, const struct template *template, uint64_t asked_ms)
+{
+	uint64_t usual = call->caller->server->sessions.default_ttl_ms, most = template->most_ttl_ms;
+	uint64_t ttl = asked_ms ? asked_ms : template->ttl_ms ? template->ttl_ms : usual;
+	return most > 0 && (ttl == 0 || ttl > most) ? most : ttl;
+}
+
+static bool layers_of(struct call *call, const char *const *names, uint32_t *mask)
+{
+	for (; names && *names; names++) {
+		int layer = layer_find(*names);
+		if (layer < 0) {
+			call_fail(call, CODE_INVALID_PARAMS, "field", "require",
+			          "there is no layer `%.64s`; `sandbar doctor` lists them", *names);
+			return false;
+		}
+		*mask |= UINT32_C(1) << layer;
+	}
+	return true;
+}
+
+/* The template's entries, then the client's: a later one of a name counts. */
+static char **env_of(const struct template *template, const char *const *asked)
+{
+	size_t count = 0;
+	while (asked && asked[count])
+		count++;
+	char **env = calloc(template->env_count + count + 1, sizeof *env), **to = env;
+	if (!env)
+		abort();
+	const char *at = template->env;
+	for (uint32_t i = 0; i < template->env_count; i++, at += strlen(at) + 1)
+		*to++ = strdup(at);
+	for (size_t i = 0; i < count; i++)
+		*to++ = strdup(asked[i]);
+	return env;
+}
+
+bool templates_apply(struct call *call, const struct session_create_args *args, struct session_options *options)
+{
+	const struct template *template = templates_find(call->caller->server->templates, args->template);
+	if (!template) {
+		call_fail(call, CODE_NOT_FOUND, "field", "template", "there is no template `%s`; template.list tells which",
+		          args->template);
+		return false;
+	}
+	options->limits = limits_of(&args->limits, &template->limits);
+	options->required_layers = template->required_layers;
+	options->ttl_ms = ttl_of(call, template, args->ttl_ms);
+	const char *wrong = sandbox_limits_check(&options->limits);
+	if (!within_most(call, template, args) ||
+	    !layers_of(call, (const char *const *)args->require, &options->required_layers))
+		return false;
+	if (wrong) {
+		call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "%s", wrong);
+		return false;
+	}
+	options->env = env_of(template, (const char *const *)args->env);
+	return true;
+}
+
+/* --- template.list -------------------------------------------------------------------------------------------- */
+
+static void write_set(struct writer *writer, const char *key, const struct limit_set *set)
+{
+	uint32_t count = 0;
+	for (size_t i = 0; i < LIMITS; i++)
+		count += limit_at(set, i) > 0;
+	writer_str(writer, key);
+	writer_map(writer, count);
+	for (size_t i = 0; i < LIMITS; i++)
+		if (limit_at(set, i) > 0)
+			writer_key_uint(writer, limits[i].name, limit_at(set, i));
+}
+
+static void write_layers(struct writer *writer, uint32_t mask)
+{
+	uint32_t count = 0;
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		count += mask >> layer & 1;
+	writer_str(writer, "require");
+	writer_array(writer, count);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		if (mask >> layer & 1)
+			writer_str(writer, layer_name((enum layer)layer));
+}
+
+static void write_template(struct writer *writer, const struct template *template)
+{
+	writer_map(writer, 6);
+	writer_key_str(writer, "name", template->name);
+	write_set(writer, "limits", &template->limits);
+	write_set(writer, "most", &template->most);
+	writer_key_uint(writer, "ttl_ms", template->ttl_ms);
+	writer_key_uint(writer, "most_ttl_ms", template->most_ttl_ms);
+	write_layers(writer, template->required_layers);
+}
+
+void handle_template_list(struct call *call, const void *arguments)
+{
+	(void)arguments;
+	const struct templates *templates = call->caller->server->templates;
+	uint32_t count = templates ? (uint32_t)templates->count : 0;
+	bool has_built_in = templates_find(templates, TEMPLATE_DEFAULT) == &built_in;
+	writer_map(&call->result, 1);
+	writer_str(&call->result, "templates");
+	writer_array(&call->result, count + has_built_in);
+	if (has_built_in)
+		write_template(&call->result, &built_in);
+	for (uint32_t i = 0; i < count; i++)
+		write_template(&call->result, &templates->rows[i]);
+	call_answer(call);
+}

@@ -1,0 +1,107 @@
+#include "template_section.h"
+
+#include "config_parse.h"
+#include "sandbox/layer.h"
+
+#include <string.h>
+
+#define DAY_MS UINT64_C(86400000)
+#define MOST_BYTES (UINT64_C(1) << 46)
+
+static int parse_env(const struct flag *flag, const char *text, void *field, struct error *err)
+{
+	(void)flag;
+	struct template_env *env = field;
+	size_t length = strlen(text) + 1;
+	const char *equals = strchr(text, '=');
+	if (!equals || equals == text)
+		return error_set(err, 0, "`%.100s` is not NAME=VALUE", text);
+	if (length > sizeof env->text - env->bytes)
+		return error_set(err, 0, "the environment of a template has at most %d bytes", TEMPLATE_ENV_BYTES);
+	memcpy(env->text + env->bytes, text, length);
+	env->bytes += (uint32_t)length;
+	env->count++;
+	return 0;
+}
+
+static int parse_layer(const struct flag *flag, const char *text, void *field, struct error *err)
+{
+	(void)flag;
+	int layer = layer_find(text);
+	if (layer < 0)
+		return error_set(err, 0, "there is no layer `%.100s`; `sandbard --doctor` lists them", text);
+	*(uint32_t *)field |= UINT32_C(1) << layer;
+	return 0;
+}
+
+#define FIELD(name) .offset = offsetof(struct template_section, name)
+#define LIMIT(name, field, form, argument_text, low, high, text) \
+	{name, argument_text, NULL, "built in", form, FIELD(limits.field), .least = (low), .most = (high), .help = text}
+#define MOST(name, field, form, argument_text, low, high) \
+	{"max-" name, argument_text, NULL, NULL, form, FIELD(most.field), .least = (low), .most = (high), \
+	 .help = "the most of it that a client may ask for"}
+
+/* The same bounds as the parameters of session.create have. */
+/* clang-format off */
+static const struct flag rows[] = {
+	LIMIT("memory", memory, flag_bytes, "BYTES", UINT64_C(16) << 20, MOST_BYTES, "of all processes and their files"),
+	LIMIT("processes", processes, flag_number, "N", 4, 1 << 22, "processes and threads at once"),
+	LIMIT("cpu", cpu, flag_number, "N", 1, 100 * 1024, "percent of one core"),
+	LIMIT("workspace", workspace, flag_bytes, "BYTES", 1 << 20, MOST_BYTES, "of /work, /tmp and /dev/shm together"),
+	LIMIT("inodes", inodes, flag_number, "N", 64, UINT32_MAX, "files and directories there"),
+	LIMIT("open-files", open_files, flag_number, "N", 16, 1 << 20, "descriptors of a process"),
+	LIMIT("file-size", file_size, flag_bytes, "BYTES", 1, MOST_BYTES, "of one file"),
+	{"ttl", "TIME", NULL, "--session-ttl", flag_duration, FIELD(ttl_ms), .least = 1, .most = 3650 * DAY_MS,
+	 .help = "a session ends this long after it was made"},
+	MOST("memory", memory, flag_bytes, "BYTES", UINT64_C(16) << 20, MOST_BYTES),
+	MOST("processes", processes, flag_number, "N", 4, 1 << 22),
+	MOST("cpu", cpu, flag_number, "N", 1, 100 * 1024),
+	MOST("workspace", workspace, flag_bytes, "BYTES", 1 << 20, MOST_BYTES),
+	MOST("inodes", inodes, flag_number, "N", 64, UINT32_MAX),
+	MOST("open-files", open_files, flag_number, "N", 16, 1 << 20),
+	MOST("file-size", file_size, flag_bytes, "BYTES", 1, MOST_BYTES),
+	{"max-ttl", "TIME", NULL, NULL, flag_duration, FIELD(most_ttl_ms), .least = 1, .most = 3650 * DAY_MS,
+	 .help = "the longest life that a client may ask for; a session that\nsaid nothing lives no longer either"},
+	{"env", "NAME=VALUE", NULL, NULL, parse_env, FIELD(env), .repeats = true,
+	 .help = "in every process's environment; may be repeated"},
+	{"require", "LAYER", NULL, NULL, parse_layer, FIELD(layers), .repeats = true,
+	 .help = "a layer of confinement without which no session is made;\nmay be repeated"},
+};
+/* clang-format on */
+
+const struct flags_table template_table = {
+	.program = "template",
+	.flags = rows,
+	.count = sizeof rows / sizeof rows[0],
+};
+
+/* A limit of the template over the most that may be asked for is an oversight. */
+static int check(const struct flag *most, const struct template_section *section, struct error *err)
+{
+	for (size_t i = 0; i < template_table.count; i++) {
+		if (strcmp(rows[i].name, most->name + strlen("max-")) != 0)
+			continue;
+		uint64_t limit, bound;
+		memcpy(&limit, (const char *)section + rows[i].offset, sizeof limit);
+		memcpy(&bound, (const char *)section + most->offset, sizeof bound);
+		if (bound > 0 && limit > bound)
+			return error_set(err, 0, "`%s` is over `%s`", rows[i].name, most->name);
+	}
+	return 0;
+}
+
+int template_section_take(const struct template_section *section, struct template *template, struct error *err)
+{
+	for (size_t i = 0; i < template_table.count; i++)
+		if (strncmp(rows[i].name, "max-", 4) == 0 && check(&rows[i], section, err) < 0)
+			return error_prefix(err, "template `%s`", template->name);
+	template->limits = section->limits;
+	template->most = section->most;
+	template->ttl_ms = section->ttl_ms;
+	template->most_ttl_ms = section->most_ttl_ms;
+	template->required_layers = section->layers;
+	template->env_count = section->env.count;
+	template->env_bytes = section->env.bytes;
+	memcpy(template->env, section->env.text, sizeof template->env);
+	return 0;
+}
