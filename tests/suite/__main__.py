@@ -6,17 +6,18 @@ import sys
 
 import fuzz
 import lint
+import soak
 import system
 import unit
 from result import Report
 
-PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run}  # in this order
+PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run, "soak": soak.run}  # in this order
 
 
 def main():
     parser = argparse.ArgumentParser(prog="dev test")
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION")
+                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, soak, soak/MINUTES")
     parser.add_argument("--fuzz-minutes", type=float, default=0, help="fuzz this long instead of ten seconds a target")
     options = parser.parse_args()
     report = Report()
