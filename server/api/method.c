@@ -9,7 +9,8 @@
 const struct method methods[] = {
 	{"session.create", RIGHT_MANAGE, session_create_params, ARGS(session_create_args),
      .defaults = &session_create_defaults, .handle = handle_session_create, .summary = "make a session"},
-	{"session.list", RIGHT_READ, no_params, 0, .handle = handle_session_list, .summary = "all sessions"},
+	{"session.list", RIGHT_READ, session_list_params, ARGS(session_list_args), .handle = handle_session_list,
+     .summary = "all sessions, or those that have ended and can be read"},
 	{"session.info", RIGHT_READ, session_params, ARGS(session_args), .handle = handle_session_info,
      .summary = "one session, with its limits and layers"},
 	{"session.end", RIGHT_MANAGE, session_params, ARGS(session_args), .handle = handle_session_end,

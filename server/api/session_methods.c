@@ -30,6 +30,8 @@ static const struct param limit_fields[] = {
 	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
 	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
 	LIMIT_ROW(file_size, 0, UINT64_C(1) << 46, "bytes of one file; 0 = no limit"),
+	{"record", PARAM_OPTIONAL, offsetof(struct session_create_args, limits.record), .most = UINT64_C(1) << 46,
+     .summary = "bytes of its record, within the server's; 0 = none"},
 	{0},
 };
 
@@ -48,6 +50,11 @@ const struct param session_create_params[] = {
 };
 const struct session_create_args session_create_defaults = {.name = ""};
 
+const struct param session_list_params[] = {
+	{"ended", PARAM_BOOL, offsetof(struct session_list_args, ended),
+     .summary = "those that have ended and can be read"},
+	{0},
+};
 const struct param session_params[] = {SESSION_ROW(session_args), {0}};
 const struct param no_params[] = {{0}};
 
@@ -71,19 +78,45 @@ const struct param detach_params[] = {
 	{0},
 };
 
+static struct session *fail_unknown(struct call *call, const char *id)
+{
+	call_fail(call, CODE_NOT_FOUND, "session", id, "there is no session `%s`", id);
+	return NULL;
+}
+
+static struct session *fail_ended(struct call *call, const char *id)
+{
+	call_fail(call, CODE_SESSION_ENDED, "session", id, "session `%s` has ended", id);
+	return NULL;
+}
+
 struct session *call_session(struct call *call, const char *id)
 {
 	struct session *session = sessions_find(&call->caller->server->sessions, id, strlen(id),
 	                                        call->caller->principal.tenant);
-	if (!session) {
-		call_fail(call, CODE_NOT_FOUND, "session", id, "there is no session `%s`", id);
-		return NULL;
-	}
-	if (session->state == SESSION_ENDED) {
-		call_fail(call, CODE_SESSION_ENDED, "session", id, "session `%s` has ended", id);
-		return NULL;
-	}
+	if (!session)
+		return kept_has(&call->caller->server->sessions, id, call->caller->principal.tenant) ? fail_ended(call, id)
+		                                                                                     : fail_unknown(call, id);
+	if (session->state == SESSION_ENDED)
+		return fail_ended(call, id);
 	return session;
+}
+
+struct session *call_readable_session(struct call *call, const char *id)
+{
+	struct sessions *sessions = &call->caller->server->sessions;
+	const char *tenant = call->caller->principal.tenant;
+	struct error err = {0};
+	struct session *session = sessions_find(sessions, id, strlen(id), tenant);
+	if (!session)
+		session = kept_open(sessions, id, tenant, &err);
+	if (session)
+		return session;
+	if (err.message[0])
+		call_fail(call, CODE_INTERNAL, "session", id, "session `%s` cannot be read: %s", id, err.message);
+	else
+		fail_unknown(call, id);
+	return NULL;
 }
 
 /* --- create and end ------------------------------------------------------------------------------------------ */
@@ -188,6 +221,17 @@ static bool tenant_has_room(struct call *call)
 	return false;
 }
 
+static bool record_of(struct call *call, const struct session_create_args *args, uint64_t *bytes)
+{
+	const uint64_t least = 1 << 20;
+	*bytes = args->limits.record.has ? args->limits.record.value : call->caller->server->sessions.record_bytes;
+	if (*bytes == 0 || *bytes >= least)
+		return true;
+	call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "`record` is 0 or at least %llu",
+	          (unsigned long long)least);
+	return false;
+}
+
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
@@ -202,6 +246,8 @@ void handle_session_create(struct call *call, const void *arguments)
 		call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "%s", wrong);
 		return;
 	}
+	if (!record_of(call, args, &options.record_bytes))
+		return;
 	options.env = copy_env((const char *const *)args->env);
 	struct session_wait *wait = wait_create(call);
 	wait->watch.created = on_created;
@@ -234,7 +280,7 @@ static uint32_t count_channels(const struct session *session)
 	uint32_t count = 0;
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	count++;
+		count++;
 	return count;
 }
 
@@ -244,44 +290,105 @@ static void write_summary(struct writer *writer, const struct session *session)
 {
 	writer_key_str(writer, "session", session->id);
 	writer_key_str(writer, "name", session->name);
-	writer_key_uint(writer, "created_us", journal_created_us(session->journal));
+	writer_key_uint(writer, "created_us", session->created_us);
 	writer_key_uint(writer, "processes", session->running_count);
-	writer_key_uint(writer, "seq", journal_last_seq(session->journal));
+	writer_key_uint(writer, "seq", history_last(session));
+}
+
+static bool is_callers(const struct call *call, const char *tenant)
+{
+	return strcmp(tenant, call->caller->principal.tenant) == 0;
 }
 
 static bool is_shown(const struct session *session, const struct call *call)
 {
 	bool is_there = session->state == SESSION_RUNNING || session->state == SESSION_ENDING;
-	return is_there && strcmp(session->tenant, call->caller->principal.tenant) == 0;
+	return is_there && is_callers(call, session->tenant);
 }
 
-void handle_session_list(struct call *call, const void *arguments)
+static void list_live(struct call *call)
 {
-	(void)arguments;
 	const struct sessions *sessions = &call->caller->server->sessions;
 	const struct session *session;
 	uint32_t count = 0;
 	LIST_FOREACH(session, &sessions->list, link)
-	count += is_shown(session, call);
-	writer_map(&call->result, 1);
-	writer_str(&call->result, "sessions");
+		count += is_shown(session, call);
 	writer_array(&call->result, count);
-	LIST_FOREACH(session, &sessions->list, link)
-	{
+	LIST_FOREACH(session, &sessions->list, link) {
 		if (!is_shown(session, call))
 			continue;
 		writer_map(&call->result, SUMMARY_KEYS + 1);
 		write_summary(&call->result, session);
 		writer_key_uint(&call->result, "participants", count_channels(session));
 	}
+}
+
+static void write_end(struct writer *writer, uint64_t ended_us, const char *reason)
+{
+	writer_key_uint(writer, "ended_us", ended_us);
+	writer_key_str(writer, "reason", reason ? reason : "lost");
+}
+
+/* It has ended, and its record is not finished: so it does not stand among the kept ones yet. */
+static bool is_ending_up(const struct session *session, const struct call *call)
+{
+	return session->state == SESSION_ENDED && !session->is_kept && session->recording &&
+	       is_callers(call, session->tenant);
+}
+
+/* The newest ones, as many as a message holds. */
+static void list_ended(struct call *call)
+{
+	enum { ROWS_MOST = 2000 };
+	const struct sessions *sessions = &call->caller->server->sessions;
+	const struct session *session;
+	const struct kept_session *row;
+	uint32_t count = 0;
+	LIST_FOREACH(session, &sessions->list, link)
+		count += is_ending_up(session, call);
+	TAILQ_FOREACH(row, &sessions->kept.list, link)
+		count += is_callers(call, row->tenant);
+	uint32_t most = count < ROWS_MOST ? count : ROWS_MOST;
+	writer_array(&call->result, most);
+	LIST_FOREACH(session, &sessions->list, link) {
+		if (!is_ending_up(session, call) || most == 0)
+			continue;
+		most--;
+		writer_map(&call->result, SUMMARY_KEYS + 2);
+		write_summary(&call->result, session);
+		write_end(&call->result, session->ended_us, session->end_reason);
+	}
+	TAILQ_FOREACH_REVERSE(row, &sessions->kept.list, kept_sessions, link) {
+		if (!is_callers(call, row->tenant) || most == 0)
+			continue;
+		most--;
+		writer_map(&call->result, SUMMARY_KEYS + 2);
+		writer_key_str(&call->result, "session", row->id);
+		writer_key_str(&call->result, "name", row->name);
+		writer_key_uint(&call->result, "created_us", row->created_us);
+		writer_key_uint(&call->result, "processes", 0);
+		writer_key_uint(&call->result, "seq", row->last);
+		write_end(&call->result, row->ended_us, row->end_reason);
+	}
+}
+
+void handle_session_list(struct call *call, const void *arguments)
+{
+	const struct session_list_args *args = arguments;
+	writer_map(&call->result, 1);
+	writer_str(&call->result, "sessions");
+	if (args->ended)
+		list_ended(call);
+	else
+		list_live(call);
 	call_answer(call);
 }
 
-static void write_layers(struct writer *writer, const struct layer_report *report)
+static void write_layers(struct writer *writer, const struct layer_report *report, int count)
 {
 	writer_str(writer, "layers");
-	writer_array(writer, LAYER_COUNT);
-	for (int layer = 0; layer < LAYER_COUNT; layer++) {
+	writer_array(writer, (uint32_t)count);
+	for (int layer = 0; layer < count; layer++) {
 		writer_map(writer, 3);
 		writer_key_str(writer, "name", layer_name((enum layer)layer));
 		writer_key_bool(writer, "on", report->layers[layer].on != 0);
@@ -307,8 +414,7 @@ static void write_participants(struct writer *writer, const struct session *sess
 	const struct channel *channel;
 	writer_str(writer, "participants");
 	writer_array(writer, count_channels(session));
-	LIST_FOREACH(channel, &session->channels, link)
-	{
+	LIST_FOREACH(channel, &session->channels, link) {
 		writer_map(writer, 4);
 		writer_key_uint(writer, "participant", channel->participant);
 		writer_key_str(writer, "name", channel->name);
@@ -331,37 +437,67 @@ static void write_session_queues(struct writer *writer, const struct session *se
 	const struct process *process;
 	const struct channel *channel;
 	TAILQ_FOREACH(process, &session->processes, link)
-	input += input_queued(&process->input);
+		input += input_queued(&process->input);
 	LIST_FOREACH(channel, &session->channels, link)
-	own += channel->own.length;
+		own += channel->own.length;
 	writer_str(writer, "queues");
 	writer_map(writer, 4);
-	write_queue(writer, "ring_bytes", journal_tail(session->journal) - journal_head(session->journal),
-	            journal_ring(session->journal));
+	const struct journal *journal = session->journal;
+	write_queue(writer, "ring_bytes", journal ? journal_tail(journal) - journal_head(journal) : 0,
+	            journal ? journal_ring(journal) : 0);
 	write_queue(writer, "processes", session->running_count, SESSION_PROCESSES);
 	write_queue(writer, "input_bytes", input, (uint64_t)LIMIT_STDIN_WINDOW * JOURNAL_STDIN_SLOTS);
 	write_queue(writer, "channel_bytes", own, (uint64_t)CHANNEL_OWN_BYTES * count_channels(session));
 }
 
+static void write_record(struct writer *writer, const struct session *session)
+{
+	const struct recording *recording = session->recording;
+	writer_str(writer, "record");
+	if (!recording) {
+		writer_nil(writer);
+		return;
+	}
+	writer_map(writer, 5);
+	writer_key_uint(writer, "first", recording->first);
+	writer_key_uint(writer, "last", recording->last);
+	writer_key_uint(writer, "bytes", recording->bytes);
+	writer_key_uint(writer, "limit", session->record_bytes);
+	writer_str(writer, "stopped");
+	if (recording->errnum)
+		writer_str(writer, strerror(recording->errnum));
+	else
+		writer_nil(writer);
+}
+
+static void write_info(struct writer *writer, const struct session *session)
+{
+	const struct journal *journal = session->journal;
+	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 8 : 6));
+	write_summary(writer, session);
+	if (session->state == SESSION_ENDED)
+		write_end(writer, session->ended_us, session->end_reason);
+	write_limits(writer, &session->limits);
+	write_layers(writer, &session->layers, session->is_kept ? 0 : LAYER_COUNT);
+	writer_str(writer, "journal");
+	writer_map(writer, 3);
+	writer_key_uint(writer, "first", history_first(session));
+	writer_key_uint(writer, "last", history_last(session));
+	writer_key_uint(writer, "bytes", journal ? journal_tail(journal) - journal_head(journal) : 0);
+	write_record(writer, session);
+	write_participants(writer, session);
+	write_session_queues(writer, session);
+}
+
 void handle_session_info(struct call *call, const void *arguments)
 {
 	const struct session_args *args = arguments;
-	const struct session *session = call_session(call, args->session);
+	struct session *session = call_readable_session(call, args->session);
 	if (!session)
 		return;
-	struct writer *writer = &call->result;
-	writer_map(writer, SUMMARY_KEYS + 5);
-	write_summary(writer, session);
-	write_limits(writer, &session->limits);
-	write_layers(writer, &session->layers);
-	writer_str(writer, "journal");
-	writer_map(writer, 3);
-	writer_key_uint(writer, "first", journal_first_seq(session->journal));
-	writer_key_uint(writer, "last", journal_last_seq(session->journal));
-	writer_key_uint(writer, "bytes", journal_tail(session->journal) - journal_head(session->journal));
-	write_participants(writer, session);
-	write_session_queues(writer, session);
+	write_info(&call->result, session);
 	call_answer(call);
+	session_channel_gone(session);
 }
 
 void handle_server_info(struct call *call, const void *arguments)
@@ -382,7 +518,7 @@ void handle_server_info(struct call *call, const void *arguments)
 	writer_key_uint(writer, "uptime_ms", (now_us - server->started_us) / 1000);
 	writer_key_uint(writer, "sessions", server->sessions.count);
 	writer_key_uint(writer, "connections", server->connections);
-	write_layers(writer, server->layers);
+	write_layers(writer, server->layers, LAYER_COUNT);
 	writer_str(writer, "queues");
 	writer_map(writer, 4);
 	write_queue(writer, "sessions", server->sessions.count, server->sessions.most);
@@ -427,11 +563,10 @@ static void write_stdin_offsets(struct writer *writer, struct session *session, 
 	struct process *process;
 	uint32_t count = 0;
 	TAILQ_FOREACH(process, &session->processes, link)
-	count += input_accepted(&process->input, channel->client) > 0;
+		count += input_accepted(&process->input, channel->client) > 0;
 	writer_str(writer, "stdin");
 	writer_array(writer, count);
-	TAILQ_FOREACH(process, &session->processes, link)
-	{
+	TAILQ_FOREACH(process, &session->processes, link) {
 		uint64_t accepted = input_accepted(&process->input, channel->client);
 		if (accepted == 0)
 			continue;
@@ -441,23 +576,31 @@ static void write_stdin_offsets(struct writer *writer, struct session *session, 
 	}
 }
 
+static const struct channel *attach_to(struct call *call, struct session *session, struct channel_options *options)
+{
+	const struct channel *channel = call->caller->door->attach(call->caller, session, options);
+	if (!channel)
+		call_fail(call, CODE_LIMIT, NULL, NULL, "a connection may have at most %d channels", LIMIT_CHANNELS);
+	return channel;
+}
+
 void handle_session_attach(struct call *call, const void *arguments)
 {
 	const struct attach_args *args = arguments;
 	struct channel_options options;
-	struct session *session = call_session(call, args->session);
-	if (!session || !options_of(call, args, &options))
+	struct session *session = call_readable_session(call, args->session);
+	if (!session)
 		return;
-	const struct channel *channel = call->caller->door->attach(call->caller, session, &options);
+	const struct channel *channel = options_of(call, args, &options) ? attach_to(call, session, &options) : NULL;
 	if (!channel) {
-		call_fail(call, CODE_LIMIT, NULL, NULL, "a connection may have at most %d channels", LIMIT_CHANNELS);
+		session_channel_gone(session);
 		return;
 	}
 	writer_map(&call->result, 6);
 	writer_key_uint(&call->result, "channel", channel->number);
 	writer_key_uint(&call->result, "participant", channel->participant);
-	writer_key_uint(&call->result, "first", journal_first_seq(session->journal));
-	writer_key_uint(&call->result, "last", journal_last_seq(session->journal));
+	writer_key_uint(&call->result, "first", history_first(session));
+	writer_key_uint(&call->result, "last", history_last(session));
 	writer_key_str(&call->result, "role", role_name(channel->role));
 	write_stdin_offsets(&call->result, session, channel);
 	call_answer(call);

@@ -11,9 +11,14 @@ struct session_create_args {
 	const char **env, **require;
 	struct {
 		uint64_t memory, processes, cpu, workspace, inodes, open_files, file_size;
+		struct optional_uint record;
 	} limits;
 	bool has_limits;
 	uint64_t ttl_ms;
+};
+
+struct session_list_args {
+	bool ended;
 };
 
 struct session_args {
@@ -31,7 +36,7 @@ struct detach_args {
 	uint64_t channel;
 };
 
-extern const struct param session_create_params[], session_params[], attach_params[], detach_params[], no_params[];
+extern const struct param session_create_params[], session_list_params[], session_params[], attach_params[], detach_params[], no_params[];
 extern const struct session_create_args session_create_defaults;
 extern const struct attach_args attach_defaults;
 
@@ -45,5 +50,7 @@ void handle_server_info(struct call *call, const void *args);
 
 /* The session called ID, of the caller's tenant and not ended; NULL when the call was failed instead. */
 struct session *call_session(struct call *call, const char *id);
+/* The same, also one that has ended and can be read: session_channel_gone() follows when it was not attached to. */
+struct session *call_readable_session(struct call *call, const char *id);
 
 #endif

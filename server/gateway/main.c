@@ -216,6 +216,10 @@ static void init_server(struct gateway *gateway)
 	server->sessions.most = config->max_sessions;
 	server->sessions.ring_bytes = config->ring_bytes;
 	server->sessions.default_ttl_ms = config->ttl_ms;
+	server->sessions.record_bytes = config->record_bytes;
+	server->sessions.kept.most = config->keep_sessions;
+	server->sessions.kept.most_bytes = config->keep_bytes;
+	server->sessions.kept.most_age_ms = config->keep_age_ms;
 	server->layers = &config->layers;
 	server->started_us = monotonic_us();
 	server->epoch = config->epoch;
@@ -246,20 +250,31 @@ static void on_adopted(void *owner)
 	namespaces_driver_ready(gateway->driver);
 }
 
+static void on_hired(void *owner, int socket)
+{
+	struct gateway *gateway = owner;
+	recorder_hired(&gateway->server.sessions.recorder, socket);
+}
+
+static void hire_worker(void *owner)
+{
+	struct gateway *gateway = owner;
+	namespaces_driver_hire(gateway->driver, on_hired, gateway);
+}
+
 /* The first gateway of a keeper finds files that an earlier keeper left, whose sandboxes are gone; a later one finds
- * those of sandboxes that live. */
+ * those of sandboxes that live. What is adopted is asked for before anything else of the keeper. */
 static void take_over(struct gateway *gateway)
 {
 	struct sessions *sessions = &gateway->server.sessions;
-	if (gateway->config.epoch <= 1) {
-		sessions_wipe(sessions);
-		on_adopted(gateway);
-		return;
-	}
 	sessions->on_adopted = on_adopted;
 	sessions->owner = gateway;
 	sessions_restore(sessions, tell_given_up);
-	gateway->driver->adopt(gateway->driver->context, &sessions_adoption, sessions);
+	if (gateway->config.epoch <= 1)
+		sessions_adoption.done(sessions);
+	else
+		gateway->driver->adopt(gateway->driver->context, &sessions_adoption, sessions);
+	recorder_begin(&sessions->recorder, hire_worker, gateway);
 }
 
 static int start(struct gateway *gateway, struct error *err)

@@ -125,9 +125,15 @@ struct keeper *keeper_create(struct sandbox_host *host, uint32_t max_sessions, s
 	struct keeper *keeper = calloc(1, sizeof *keeper);
 	if (!keeper)
 		abort();
-	*keeper = (struct keeper){.host = host, .max_sessions = max_sessions, .epoll = epoll};
+	*keeper = (struct keeper){
+		.host = host, .max_sessions = max_sessions, .epoll = epoll, .worker_launch = {.program = -1}};
 	conversation_init(&keeper->conversation, epoll, &events, keeper);
 	return keeper;
+}
+
+void keeper_set_worker(struct keeper *keeper, const struct worker_launch *launch)
+{
+	keeper->worker_launch = *launch;
 }
 
 void keeper_destroy(struct keeper *keeper)
@@ -136,6 +142,7 @@ void keeper_destroy(struct keeper *keeper)
 		return;
 	assert(!keeper->boxes && !keeper->retries.first);
 	conversation_close(&keeper->conversation);
+	workers_finish(&keeper->workers);
 	close(keeper->epoll);
 	free(keeper);
 }

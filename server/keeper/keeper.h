@@ -16,9 +16,12 @@
 #include <stdint.h>
 
 struct keeper;
+struct worker_launch;
 
 /* HOST is borrowed. MAX_SESSIONS at once. NULL on error. */
 struct keeper *keeper_create(struct sandbox_host *host, uint32_t max_sessions, struct error *err);
+/* How to start the gateway's workers; before this none can be started. */
+void keeper_set_worker(struct keeper *keeper, const struct worker_launch *launch);
 void keeper_destroy(struct keeper *keeper); /* NULL is allowed; asserts that no sandbox is left */
 
 int keeper_fd(const struct keeper *keeper);            /* readable when there is something to do; borrowed */

@@ -8,6 +8,7 @@
 #include "box.h"
 #include "conversation.h"
 #include "keeper.h"
+#include "worker.h"
 
 struct keeper {
 	struct sandbox_host *host;
@@ -17,6 +18,8 @@ struct keeper {
 	struct conversation conversation;
 	uint64_t epoch;
 	uint64_t refused, performed; /* requests of this gateway */
+	struct worker_launch worker_launch;
+	struct worker *workers; /* the last one, and those that were killed and are not reaped yet */
 	uint32_t max_sessions;
 	int epoll;
 	bool ready;

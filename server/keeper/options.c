@@ -52,6 +52,15 @@ static int parse_ring(const struct flag *flag, const char *text, void *field, st
 	return 0;
 }
 
+static int parse_record(const struct flag *flag, const char *text, void *field, struct error *err)
+{
+	if (flag_bytes(flag, text, field, err) < 0)
+		return -1;
+	if (*(uint64_t *)field != 0 && *(uint64_t *)field < MIB)
+		return error_set(err, 0, "`%.100s` is neither 0 nor at least 1M", text);
+	return 0;
+}
+
 static const char *const formats[] = {[LOG_TEXT] = "text", [LOG_JSON] = "json", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 
@@ -76,6 +85,14 @@ static const struct flag flags[] = {
 	 .help = "error, warn, info or debug"},
 	{"--ring", "BYTES", "4M", NULL, parse_ring, FIELD(ring_bytes), .least = MIB / 2, .most = 1024 * MIB,
 	 .help = "output that each session's journal holds (512K to 1G)"},
+	{"--record", "BYTES", "64M", NULL, parse_record, FIELD(record_bytes), .least = 0, .most = MIB * MIB,
+	 .help = "of each session, the newest so many bytes are recorded on disk;\n0 = only the ring is there to be replayed"},
+	{"--keep-sessions", "N", "100", NULL, flag_number, FIELD(keep_sessions), .least = 0, .most = 100000,
+	 .help = "ended sessions whose record can still be read; 0 = none"},
+	{"--keep-bytes", "BYTES", "1G", NULL, flag_bytes, FIELD(keep_bytes), .least = 0, .most = MIB * MIB,
+	 .help = "what their records may take on disk together; 0 = none is kept"},
+	{"--keep-age", "TIME", "7d", NULL, flag_duration, FIELD(keep_age_ms), .least = 0, .most = 3650 * DAY_MS,
+	 .help = "how long after its end; 0 = none is kept"},
 	{"--max-sessions", "N", "256", NULL, flag_number, FIELD(max_sessions), .least = 1, .most = 4000,
 	 .help = "sessions at once"},
 	{"--tenant-sessions", "N", "0", NULL, flag_number, FIELD(tenant_sessions), .least = 0, .most = 4000,

@@ -208,6 +208,18 @@ static void perform_adopt(struct keeper *keeper, struct box *none, const struct 
 		log_write(LOG_INFO, NULL, "the gateway took over", LOG_FIELDS(log_number("sandboxes", reply.process)));
 }
 
+static void perform_worker(struct keeper *keeper, struct box *none, const struct keeper_request *request)
+{
+	(void)none;
+	struct error err;
+	struct keeper_reply reply = {.id = request->id, .status = KEEPER_OK};
+	int socket;
+	if (worker_start(&keeper->workers, &keeper->worker_launch, keeper->epoll, &socket, &err) == 0)
+		conversation_send(&keeper->conversation, &reply, sizeof reply, &socket, 1);
+	else
+		keeper_answer_failed(keeper, request->id, request->session, keeper_error_code(&err), &err);
+}
+
 static void perform_ready(struct keeper *keeper, struct box *none, const struct keeper_request *request)
 {
 	(void)none;
@@ -228,6 +240,7 @@ static const struct rule rules[KEEPER_REQUEST_TYPES] = {
 	[KEEPER_USAGE]     = {"usage",     SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_usage},
 	[KEEPER_FREEZE]    = {"freeze",    SUBJECT_SANDBOX, LIVE,        PROCESS_SWITCH, perform_freeze},
 	[KEEPER_READY]     = {"ready",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_ready},
+	[KEEPER_WORKER]    = {"worker",    SUBJECT_NONE,    0,           PROCESS_NONE,   perform_worker},
 	[KEEPER_ADOPT]     = {"adopt",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_adopt},
 };
 /* clang-format on */

@@ -4,6 +4,7 @@
 #include "server/base/log.h"
 #include "state.h"
 #include "supervisor.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ struct server {
 	struct state state;
 	pid_t holder; /* of the state directory, where it is another server's */
 	bool has_state;
-	int init; /* the init program */
+	int init, worker; /* programs */
 	struct gateway_launch launch;
 	struct listen_address first; /* listener, as bound */
 	struct sandbox_host *host;
@@ -62,7 +63,8 @@ static int open_programs(struct server *server, struct error *err)
 {
 	server->init = program_open("sandbar-init", err);
 	server->launch.program = program_open("sandbard-gateway", err);
-	return server->init < 0 || server->launch.program < 0 ? -1 : 0;
+	server->worker = program_open("sandbard-worker", err);
+	return server->init < 0 || server->launch.program < 0 || server->worker < 0 ? -1 : 0;
 }
 
 static int make_keys(struct server *server, struct error *err)
@@ -145,7 +147,11 @@ static int become_undumpable(struct server *server, struct error *err)
 static int create_keeper(struct server *server, struct error *err)
 {
 	server->keeper = keeper_create(server->host, (uint32_t)server->options->max_sessions, err);
-	return server->keeper ? 0 : -1;
+	if (!server->keeper)
+		return -1;
+	const struct worker_launch launch = {.program = server->worker, .identity = server->launch.identity};
+	keeper_set_worker(server->keeper, &launch);
+	return 0;
 }
 
 static int fill_config(struct server *server, struct error *err)
@@ -161,6 +167,10 @@ static int fill_config(struct server *server, struct error *err)
 	config->tenant_sessions = (uint32_t)options->tenant_sessions;
 	config->ring_bytes = options->ring_bytes;
 	config->ttl_ms = (uint32_t)options->ttl_ms;
+	config->record_bytes = options->record_bytes;
+	config->keep_sessions = options->keep_sessions;
+	config->keep_bytes = options->keep_bytes;
+	config->keep_age_ms = options->keep_age_ms;
 	config->layers = *sandbox_host_layers(server->host);
 	for (size_t i = 0; i < options->origins.count; i++)
 		snprintf(config->origin[config->origins++], GATEWAY_TEXT_BYTES, "%s", options->origins.origin[i]);
@@ -207,21 +217,25 @@ static void serving(void *owner, bool first)
 	          LOG_FIELDS(log_text("address", config->listen[0]), log_number("epoch", (int64_t)config->epoch)));
 }
 
-/* Under the numbers that the old ones have: the host goes on with its own. A sandbox that lives keeps its init. */
+/* Under the number that the old one has. */
+static int reopen_program(int program, const char *name, struct error *err)
+{
+	int fd = program_open(name, err);
+	if (fd < 0)
+		return -1;
+	int result = dup3(fd, program, O_CLOEXEC) < 0 ? error_set(err, errno, "dup3") : 0;
+	close(fd);
+	return result;
+}
+
+/* The host goes on with its own number. A sandbox that lives keeps its init. */
 static int reopen(void *owner, struct error *err)
 {
 	struct server *server = owner;
-	int init = program_open("sandbar-init", err);
-	int gateway = init < 0 ? -1 : program_open("sandbard-gateway", err);
-	int result = gateway < 0 ? -1 : 0;
-	if (result == 0 &&
-	    (dup3(init, server->init, O_CLOEXEC) < 0 || dup3(gateway, server->launch.program, O_CLOEXEC) < 0))
-		result = error_set(err, errno, "dup3");
-	if (init >= 0)
-		close(init);
-	if (gateway >= 0)
-		close(gateway);
-	return result;
+	if (reopen_program(server->init, "sandbar-init", err) < 0 ||
+	    reopen_program(server->launch.program, "sandbard-gateway", err) < 0)
+		return -1;
+	return reopen_program(server->worker, "sandbard-worker", err);
 }
 
 static int reload(void *owner, struct error *err)
@@ -256,6 +270,7 @@ int server_run(const struct options *options)
 	static const struct supervisor_events events = {.serving = serving, .reopen = reopen, .reload = reload};
 	struct server server = {.options = options,
 	                        .init = -1,
+	                        .worker = -1,
 	                        .launch = {.program = -1, .sessions = -1, .key = -1, .tokens = -1, .tls = {-1, -1}}};
 	struct error err;
 	int code = identity_find(&server.launch.identity, options->user, &err) < 0 ? EXIT_USAGE : EXIT_STOPPED;

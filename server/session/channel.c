@@ -17,8 +17,8 @@ bool channel_exists(const struct session *session, uint32_t participant)
 {
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	if (channel->participant == participant)
-		return true;
+		if (channel->participant == participant)
+			return true;
 	return false;
 }
 
@@ -456,8 +456,7 @@ void channel_error(struct channel *channel, uint32_t process, enum error_code co
 static void tell_unknown_input(struct channel *channel)
 {
 	struct process *process;
-	TAILQ_FOREACH(process, &channel->session->processes, link)
-	{
+	TAILQ_FOREACH(process, &channel->session->processes, link) {
 		uint64_t from, to;
 		if (!input_take_unknown(&process->input, channel->client, &from, &to))
 			continue;

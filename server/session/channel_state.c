@@ -31,13 +31,12 @@ static void collect(struct state *state, struct session *session, uint64_t from,
 	const struct process *process;
 	size_t count = 0;
 	TAILQ_FOREACH(process, &session->processes, link)
-	count += is_news(process, from, as_of);
+		count += is_news(process, from, as_of);
 	size_t skip = count > PROCESS_MAPS ? count - PROCESS_MAPS : 0;
 	*state = (struct state){.rows = calloc(count - skip + 1, sizeof *state->rows)};
 	if (!state->rows)
 		abort();
-	TAILQ_FOREACH(process, &session->processes, link)
-	{
+	TAILQ_FOREACH(process, &session->processes, link) {
 		if (!is_news(process, from, as_of) || (skip > 0 && skip-- > 0))
 			continue;
 		struct standing *row = &state->rows[state->count++];

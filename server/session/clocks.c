@@ -156,8 +156,8 @@ void clocks_init(struct process *process)
 	ev_timer_init(&process->grace, on_grace, 0., 0.);
 	ev_timer_init(&process->disconnect, on_disconnect, 0., 0.);
 	ev_timer_init(&process->quiet, on_quiet, 0., 0.);
-	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->disconnect,
-	                            &process->quiet};
+	ev_timer *const timers[] = {&process->wall,  &process->idle,       &process->poll,
+	                            &process->grace, &process->disconnect, &process->quiet};
 	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
 		timers[i]->data = process;
 }

@@ -110,7 +110,7 @@ static uint64_t fetched(const struct session *session)
 	uint64_t sum = 0;
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	sum += channel_over(channel) ? 0 : channel->sent;
+		sum += channel_over(channel) ? 0 : channel->sent;
 	return sum;
 }
 
@@ -118,7 +118,7 @@ static void close_channels(struct session *session, bool now)
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	channel_close(channel, "session_ended", now);
+		channel_close(channel, "session_ended", now);
 }
 
 void session_ended(struct session *session)

@@ -17,9 +17,9 @@ static const ev_tstamp ack_after_s = 0.005; /* how much later a terminal's input
 struct input_client {
 	LIST_ENTRY(input_client) link;
 	uint8_t client[CLIENT_ID_BYTES];
-	struct journal_stdin_slot *slot; /* what was written stands there */
-	uint64_t taken;                  /* offset up to which bytes were taken */
-	uint64_t end;                    /* 1 + the offset of the end that was taken last; 0: none */
+	struct journal_stdin_slot *slot;   /* what was written stands there */
+	uint64_t taken;                    /* offset up to which bytes were taken */
+	uint64_t end;                      /* 1 + the offset of the end that was taken last; 0: none */
 	uint64_t unknown_from, unknown_to; /* an earlier gateway died while it wrote these; equal: none */
 	bool ack_due;
 };
@@ -30,10 +30,10 @@ struct input_chunk {
 	struct input_client *from;
 	uint32_t participant;
 	size_t length, done;
-	uint64_t ahead;   /* 1 + the offset of this byte, which goes before its turn; its step stands where it would have */
-	bool is_end;      /* the end of input stands behind the bytes */
-	bool is_control;  /* its bytes are in nobody's offset: VEOF of a terminal, or one that goes ahead */
-	bool is_step;     /* its bytes were written before */
+	uint64_t ahead;  /* 1 + the offset of this byte, which goes before its turn; its step stands where it would have */
+	bool is_end;     /* the end of input stands behind the bytes */
+	bool is_control; /* its bytes are in nobody's offset: VEOF of a terminal, or one that goes ahead */
+	bool is_step;    /* its bytes were written before */
 	uint8_t bytes[];
 };
 
@@ -275,8 +275,7 @@ static struct input_client *client_of(struct input *input, const uint8_t id[CLIE
 	struct input_client *client = find_client(input, id);
 	if (client)
 		return client;
-	struct journal_stdin_slot *slot =
-		journal_stdin(input->process->session->journal, id, input->process->number, make);
+	struct journal_stdin_slot *slot = journal_stdin(input->process->session->journal, id, input->process->number, make);
 	if (!slot)
 		return NULL;
 	client = calloc(1, sizeof *client);

@@ -19,22 +19,22 @@ struct input_client;
 
 struct input {
 	struct process *process;
-	int fd;                 /* the pipe's write end or the terminal's master; -1: none (any more) */
+	int fd; /* the pipe's write end or the terminal's master; -1: none (any more) */
 	bool is_terminal;
-	bool had_stdin;         /* it was started with stdin */
-	bool end_taken;         /* EOF was taken: nothing more is */
-	ev_io io;               /* waits for room */
+	bool had_stdin; /* it was started with stdin */
+	bool end_taken; /* EOF was taken: nothing more is */
+	ev_io io;       /* waits for room */
 	TAILQ_HEAD(, input_chunk) chunks;
 	LIST_HEAD(, input_client) clients;
 	uint32_t noted_participant, noted_bytes; /* for INPUT events that sum up */
 	ev_timer note;
-	size_t unacknowledged;  /* bytes written since the last acknowledgement */
-	ev_timer ack;           /* a terminal's comes behind the echo */
+	size_t unacknowledged; /* bytes written since the last acknowledgement */
+	ev_timer ack;          /* a terminal's comes behind the echo */
 };
 
 struct input_result {
-	enum error_code code;  /* ERROR_CODE_NONE: all bytes were taken, or had been before */
-	uint64_t offset;       /* STDIN_GAP: expected; STDIN_WINDOW: taken up to here */
+	enum error_code code; /* ERROR_CODE_NONE: all bytes were taken, or had been before */
+	uint64_t offset;      /* STDIN_GAP: expected; STDIN_WINDOW: taken up to here */
 };
 
 struct input_sender {
@@ -43,9 +43,10 @@ struct input_sender {
 };
 
 void input_init(struct input *input, struct process *process);
-void input_open(struct input *input, int fd, bool is_terminal); /* the descriptor becomes the input's, but a terminal's */
-void input_close(struct input *input);   /* what is queued is dropped; closes the descriptor, but a terminal's */
-void input_finish(struct input *input);  /* after close: frees what is left; may be repeated */
+void input_open(struct input *input, int fd,
+                bool is_terminal);      /* the descriptor becomes the input's, but a terminal's */
+void input_close(struct input *input);  /* what is queued is dropped; closes the descriptor, but a terminal's */
+void input_finish(struct input *input); /* after close: frees what is left; may be repeated */
 
 /* Take BYTES that the sender says stand at OFFSET. */
 struct input_result input_take(struct input *input, const struct input_sender *sender, uint64_t offset,

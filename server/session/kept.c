@@ -78,8 +78,8 @@ static void insert_by_end(struct kept *kept, struct kept_session *row)
 {
 	struct kept_session *before;
 	TAILQ_FOREACH_REVERSE(before, &kept->list, kept_sessions, link)
-	if (before->ended_us <= row->ended_us)
-		break;
+		if (before->ended_us <= row->ended_us)
+			break;
 	if (before)
 		TAILQ_INSERT_AFTER(&kept->list, before, row, link);
 	else
@@ -145,9 +145,14 @@ static const struct kept_session *find(const struct kept *kept, const char *id, 
 {
 	const struct kept_session *row;
 	TAILQ_FOREACH(row, &kept->list, link)
-	if (strcmp(row->id, id) == 0 && strcmp(row->tenant, tenant) == 0)
-		return row;
+		if (strcmp(row->id, id) == 0 && strcmp(row->tenant, tenant) == 0)
+			return row;
 	return NULL;
+}
+
+bool kept_has(const struct sessions *sessions, const char *id, const char *tenant)
+{
+	return find(&sessions->kept, id, tenant) != NULL;
 }
 
 static int load(struct session *session, int directory, struct error *err)

@@ -43,6 +43,7 @@ uint64_t kept_now_us(void); /* since 1970 */
 /* Drop what is over the bounds. */
 void kept_sweep(struct sessions *sessions);
 
+bool kept_has(const struct sessions *sessions, const char *id, const char *tenant);
 /* The session ID of TENANT, to be read; NULL if none is kept, or with ERR set when it cannot be read any more. It goes when
  * its last channel goes, or by session_channel_gone(). */
 struct session *kept_open(struct sessions *sessions, const char *id, const char *tenant, struct error *err);

@@ -15,16 +15,16 @@ static const struct driver *driver_of(const struct process *process)
 }
 
 /* Take the watches that wait for a moment out of the list and call them. */
-#define TELL(process, moment)                                                                                    \
-	do {                                                                                                         \
-		struct process_watch *watch_, *next_;                                                                    \
-		for (watch_ = LIST_FIRST(&(process)->watches); watch_; watch_ = next_) {                                 \
-			next_ = LIST_NEXT(watch_, link);                                                                     \
-			if (!watch_->moment)                                                                                 \
-				continue;                                                                                        \
-			LIST_REMOVE(watch_, link);                                                                           \
-			watch_->moment(watch_, process);                                                                     \
-		}                                                                                                        \
+#define TELL(process, moment)                                                    \
+	do {                                                                         \
+		struct process_watch *watch_, *next_;                                    \
+		for (watch_ = LIST_FIRST(&(process)->watches); watch_; watch_ = next_) { \
+			next_ = LIST_NEXT(watch_, link);                                     \
+			if (!watch_->moment)                                                 \
+				continue;                                                        \
+			LIST_REMOVE(watch_, link);                                           \
+			watch_->moment(watch_, process);                                     \
+		}                                                                        \
 	} while (0)
 
 void process_tell_empty(struct process *process)

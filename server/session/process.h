@@ -30,16 +30,16 @@ enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_REAPED, PROCESS_
 
 /* What a client may ask for; times in milliseconds, 0 = none. Pointers are borrowed during process_start(). */
 struct process_options {
-	const char *const *argv;  /* ended by NULL, at least one */
-	const char *const *envp;  /* entries beside the session's, ended by NULL */
+	const char *const *argv; /* ended by NULL, at least one */
+	const char *const *envp; /* entries beside the session's, ended by NULL */
 	const char *cwd;
-	const char *name, *by;    /* by: the principal */
+	const char *name, *by; /* by: the principal */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
-	bool is_run;              /* a request waits for its output: it does not outlive the connection */
+	bool is_run; /* a request waits for its output: it does not outlive the connection */
 	uint16_t cols, rows;
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes, grace_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES]; /* who started it; for kill_on_disconnect */
-	const uint8_t *input;     /* NULL, or bytes that are its whole input: at most LIMIT_STDIN_WINDOW */
+	const uint8_t *input;            /* NULL, or bytes that are its whole input: at most LIMIT_STDIN_WINDOW */
 	size_t input_length;
 };
 
@@ -61,12 +61,13 @@ struct process {
 	struct process_record *record; /* its row in the session's records */
 	uint32_t number;
 	enum process_state state;
-	bool awaits_init;      /* restored: init has not said yet that it knows it */
+	bool awaits_init; /* restored: init has not said yet that it knows it */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run;
-	bool held;             /* a lossless channel is behind: its streams are not read */
-	bool must_empty;       /* EXITED waits until the tree is empty */
+	bool held;       /* a lossless channel is behind: its streams are not read */
+	bool must_empty; /* EXITED waits until the tree is empty */
 	bool is_empty, usage_known, kill_sent, forgotten;
-	uint32_t usage_asked, usage_answered, usage_needed; /* answers come in order: one asked for before the end is stale */
+	uint32_t usage_asked, usage_answered,
+		usage_needed; /* answers come in order: one asked for before the end is stale */
 	uint16_t cols, rows;
 	uint64_t output_limit, output_total, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES];
@@ -78,9 +79,9 @@ struct process {
 	int wait_status;
 	uint64_t started_seq, exited_seq, started_us;
 	ev_timer wall, idle, poll, grace, disconnect, quiet; /* poll: asks for usage (cpu clock, emptiness) */
-	uint8_t *first_input;  /* process_options.input, until it was started */
+	uint8_t *first_input;                                /* process_options.input, until it was started */
 	size_t first_input_length;
-	uint8_t *start_map;    /* the entries of STARTED's map, encoded, without its head */
+	uint8_t *start_map; /* the entries of STARTED's map, encoded, without its head */
 	size_t start_map_length;
 };
 

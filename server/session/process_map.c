@@ -89,4 +89,3 @@ void process_remember_start(struct process *process, const struct process_option
 	assert(!writer.failed);
 	process->start_map = writer_steal(&writer, &process->start_map_length);
 }
-

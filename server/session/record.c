@@ -27,9 +27,9 @@ enum {
 _Static_assert(offsetof(struct process_record, start_map) % 4 == 0, "rows have no holes that differ");
 
 struct records {
-	struct head *head;           /* FILE_BYTES of address space; only the allocated rows may be touched */
+	struct head *head; /* FILE_BYTES of address space; only the allocated rows may be touched */
 	struct process_record *rows;
-	size_t allocated;            /* rows */
+	size_t allocated; /* rows */
 	int fd;
 };
 

@@ -10,24 +10,30 @@
 
 #include "ending.h"
 
-enum { RECORD_CHUNK = 64, RECORD_ROWS = 1600, RECORD_START_BYTES = 1792, RECORD_PARTICIPANTS = 128, RECORD_CONTROL_BYTES = 16 };
+enum {
+	RECORD_CHUNK = 64,
+	RECORD_ROWS = 1600,
+	RECORD_START_BYTES = 1792,
+	RECORD_PARTICIPANTS = 128,
+	RECORD_CONTROL_BYTES = 16
+};
 
 struct process_record {
-	uint32_t number;       /* 0: the row is free */
-	uint32_t state;        /* enum process_state */
+	uint32_t number; /* 0: the row is free */
+	uint32_t state;  /* enum process_state */
 	uint64_t started_seq, exited_seq, started_us;
 	uint64_t offsets[PROCESS_STREAMS];
 	uint64_t output_limit, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
-	uint64_t signals;      /* struct intervention's */
+	uint64_t signals;                                  /* struct intervention's */
 	uint64_t wall_us, user_us, system_us, memory_peak; /* of its ending */
 	int32_t exit_code;
 	uint16_t cols, rows;
 	uint8_t client[CLIENT_ID_BYTES];
 	uint8_t terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run, end_taken, forgotten, is_ending;
 	uint8_t stream_ended[PROCESS_STREAMS];
-	uint8_t intervened;    /* enum reason */
-	uint8_t reason;        /* of its ending */
-	uint8_t signal;        /* of its ending; 0 = none */
+	uint8_t intervened;                                                           /* enum reason */
+	uint8_t reason;                                                               /* of its ending */
+	uint8_t signal;                                                               /* of its ending; 0 = none */
 	char intervened_control[RECORD_CONTROL_BYTES], control[RECORD_CONTROL_BYTES]; /* "" = none */
 	char message[ENDING_TEXT_BYTES];
 	uint32_t start_map_length;
@@ -58,6 +64,7 @@ struct process_record *records_row(struct records *records, size_t i);
 
 /* The row of PARTICIPANT (0: a free one), or NULL. */
 struct participant_record *records_participant(struct records *records, uint32_t participant);
-struct participant_record *records_participant_row(struct records *records, size_t i); /* 0 ... RECORD_PARTICIPANTS - 1 */
+struct participant_record *records_participant_row(struct records *records,
+                                                   size_t i); /* 0 ... RECORD_PARTICIPANTS - 1 */
 
 #endif

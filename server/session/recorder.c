@@ -255,6 +255,14 @@ static void on_silence(struct ev_loop *loop, ev_timer *timer, int events)
 	recorder->reports_seen = recorder->reports;
 }
 
+void recorder_begin(struct recorder *recorder, void (*begin)(void *owner), void *owner)
+{
+	recorder->hire = begin;
+	recorder->owner = owner;
+	if (!TAILQ_EMPTY(&recorder->due))
+		hire(recorder);
+}
+
 void recorder_hired(struct recorder *recorder, int fd)
 {
 	recorder->is_hiring = false;

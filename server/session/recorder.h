@@ -18,7 +18,7 @@
 struct recorder {
 	struct ev_loop *loop;
 	int sessions;              /* directory; borrowed */
-	void (*hire)(void *owner); /* ask for a worker: recorder_hired() follows; NULL: there is none to be had */
+	void (*hire)(void *owner); /* NULL: recorder_begin() was not called */
 	void *owner;
 	int fd; /* the worker's socket, or -1 */
 	ev_io io;
@@ -47,6 +47,8 @@ struct recording {
 
 void recorder_init(struct recorder *recorder, struct ev_loop *loop, int sessions);
 void recorder_finish(struct recorder *recorder); /* asserts that no recording is left */
+/* From here on a worker is asked for by HIRE when there is something to record: recorder_hired() follows. */
+void recorder_begin(struct recorder *recorder, void (*hire)(void *owner), void *owner);
 /* Begin, or go on after a worker's end: FD is its socket (the recorder's from here on), or -1: none can be had now. */
 void recorder_hired(struct recorder *recorder, int fd);
 

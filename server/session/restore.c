@@ -38,18 +38,6 @@ static void for_each_directory(struct sessions *sessions,
 	closedir(folder);
 }
 
-static void wipe_one(struct sessions *sessions, const char *id, void *context)
-{
-	(void)context;
-	session_remove_files(sessions, id);
-}
-
-void sessions_wipe(struct sessions *sessions)
-{
-	unlinkat(sessions->directory, LOADING_NAME, 0);
-	for_each_directory(sessions, wipe_one, NULL);
-}
-
 /* --- loading one ----------------------------------------------------------------------------------------------- */
 
 /* How often the loading of ID was begun and not finished. */
@@ -200,6 +188,7 @@ void sessions_restore(struct sessions *sessions, void (*tell)(const char *sessio
 {
 	for_each_directory(sessions, restore_one, &tell);
 	unlinkat(sessions->directory, LOADING_NAME, 0);
+	kept_sweep(sessions);
 }
 
 /* --- taking over ------------------------------------------------------------------------------------------------ */
@@ -209,8 +198,7 @@ static void *found(void *context, const char *id, struct sandbox *sandbox, const
 {
 	struct sessions *sessions = context;
 	struct session *session;
-	LIST_FOREACH(session, &sessions->list, link)
-	{
+	LIST_FOREACH(session, &sessions->list, link) {
 		if (!session->is_restored || session->sandbox || session->state == SESSION_ENDED ||
 		    strcmp(session->id, id) != 0)
 			continue;

@@ -7,9 +7,6 @@
 
 #include "session.h"
 
-/* Remove every session's files: for the first gateway of a keeper, which has no sandbox yet. */
-void sessions_wipe(struct sessions *sessions);
-
 /* Make the sessions in the directory again. One that cannot be read, or in whose loading gateways died twice, is given
  * up: its files are removed, and its sandbox will not be claimed. TELL (may be NULL) hears of each that is given up. */
 void sessions_restore(struct sessions *sessions, void (*tell)(const char *session, const char *why));

@@ -30,7 +30,7 @@ void session_wake_channels(struct session *session)
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	channel->wake(channel->owner);
+		channel->wake(channel->owner);
 }
 
 struct writer *session_event_begin(struct session *session, enum frame_kind kind, uint32_t fields)
@@ -64,7 +64,7 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	*bytes = journal_frame(session->journal, position, &length) + OUTPUT_HEADER_BYTES;
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	channel_appended(channel, source->process, got);
+		channel_appended(channel, source->process, got);
 	recording_appended(session->recording);
 	session_wake_channels(session);
 	return got;
@@ -74,8 +74,8 @@ bool session_must_hold(const struct session *session, const struct process *proc
 {
 	const struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	if (channel_wants_hold(channel, process->number, process->terminal, process->held))
-		return true;
+		if (channel_wants_hold(channel, process->number, process->terminal, process->held))
+			return true;
 	return false;
 }
 
@@ -83,16 +83,16 @@ void session_reconsider_holds(struct session *session)
 {
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
-	if (process->held && !session_must_hold(session, process))
-		process_hold(process, false);
+		if (process->held && !session_must_hold(session, process))
+			process_hold(process, false);
 }
 
 void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset)
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
-		channel_ack(channel, process, offset);
+		if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
+			channel_ack(channel, process, offset);
 }
 
 void session_refuse_input(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process,
@@ -100,16 +100,16 @@ void session_refuse_input(struct session *session, const uint8_t client[CLIENT_I
 {
 	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-	if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
-		channel_error(channel, process, CODE_STDIN_CLOSED, "the process closed its stdin", "accepted", offset);
+		if (memcmp(channel->client, client, CLIENT_ID_BYTES) == 0)
+			channel_error(channel, process, CODE_STDIN_CLOSED, "the process closed its stdin", "accepted", offset);
 }
 
 struct process *session_find_process(struct session *session, uint32_t number)
 {
 	struct process *process;
 	TAILQ_FOREACH_REVERSE(process, &session->processes, process_list, link)
-	if (process->number == number)
-		return process;
+		if (process->number == number)
+			return process;
 	return NULL;
 }
 
@@ -333,8 +333,8 @@ void session_end(struct session *session, const char *reason, struct session_wat
 	arm_deadline(session, end_grace_s);
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
-	if (process->state != PROCESS_DONE)
-		process_end(process, REASON_KILLED, NULL, 0);
+		if (process->state != PROCESS_DONE)
+			process_end(process, REASON_KILLED, NULL, 0);
 }
 
 void session_process_done(struct session *session)
@@ -380,7 +380,7 @@ static void on_destroyed(void *owner)
 	lose_processes(session, "the sandbox ended");
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
-	finish_process(process);
+		finish_process(process);
 	struct writer *event = session_event_begin(session, FRAME_ENDED, 1);
 	writer_str(event, session->end_reason);
 	session_event_commit(session);

@@ -68,8 +68,8 @@ struct session *sessions_find(struct sessions *sessions, const char *id, size_t 
 		return NULL;
 	struct session *session;
 	LIST_FOREACH(session, &sessions->list, link)
-	if (memcmp(session->id, id, SESSION_ID_LENGTH) == 0 && strcmp(session->tenant, tenant) == 0)
-		return session;
+		if (memcmp(session->id, id, SESSION_ID_LENGTH) == 0 && strcmp(session->tenant, tenant) == 0)
+			return session;
 	return NULL;
 }
 
@@ -88,9 +88,9 @@ static void for_each_process_of(struct sessions *sessions, const uint8_t client[
 	struct session *session;
 	struct process *process;
 	LIST_FOREACH(session, &sessions->list, link)
-	TAILQ_FOREACH(process, &session->processes, link)
-	if (process->kill_on_disconnect && memcmp(process->client, client, CLIENT_ID_BYTES) == 0)
-		tell(process);
+		TAILQ_FOREACH(process, &session->processes, link)
+			if (process->kill_on_disconnect && memcmp(process->client, client, CLIENT_ID_BYTES) == 0)
+				tell(process);
 }
 
 void sessions_client_left(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES])

@@ -114,8 +114,7 @@ static bool source_take(struct source *source)
 	source->is_blocked = end == JOURNAL_READ_BLOCKED;
 	if (source->is_blocked && source->stream != STREAM_TTY)
 		source->drain = 0; /* a terminal's last bytes can still be on their way through the kernel */
-	else if (end == JOURNAL_READ_ENDED ||
-	         (process->state == PROCESS_REAPED && source->drain == 0 && is_at_end(source)))
+	else if (end == JOURNAL_READ_ENDED || (process->state == PROCESS_REAPED && source->drain == 0 && is_at_end(source)))
 		source_ended(source); /* before EXITED, so that it does not call a stream open that nobody holds */
 	return end == JOURNAL_READ_MORE && source->fd >= 0;
 }

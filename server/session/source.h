@@ -17,10 +17,10 @@ struct source {
 	struct process *process;
 	ev_io io;
 	enum stream stream;
-	int fd;                /* -1 when it has ended */
-	uint64_t offset;       /* bytes so far */
-	uint64_t drain;        /* once REAPED: bytes that must still be read before EXITED */
-	bool is_blocked;       /* the last read found nothing */
+	int fd;          /* -1 when it has ended */
+	uint64_t offset; /* bytes so far */
+	uint64_t drain;  /* once REAPED: bytes that must still be read before EXITED */
+	bool is_blocked; /* the last read found nothing */
 };
 
 /* Add a source to the process; FD becomes its own. -1: one that has ended already. */

@@ -78,7 +78,7 @@ def test_nil_is_only_what_happens_from_now_on(client, session):
 @pytest.fixture(scope="module")
 def small(start_server):
     """A server whose journals hold 512 KiB."""
-    return start_server("--ring", "512K")
+    return start_server("--ring", "512K", "--record", "0")
 
 
 def test_what_was_evicted_is_a_gap(small):

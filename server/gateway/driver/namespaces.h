@@ -28,4 +28,7 @@ void namespaces_driver_destroy(struct driver *driver);
 /* Tell the keeper that this gateway serves. It then destroys what was not adopted. */
 void namespaces_driver_ready(struct driver *driver);
 
+/* Ask the keeper for a worker process. HIRED gets its socket, or -1; it is not called when the keeper is gone. */
+void namespaces_driver_hire(struct driver *driver, void (*hired)(void *owner, int socket), void *owner);
+
 #endif

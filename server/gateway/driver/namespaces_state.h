@@ -31,6 +31,8 @@ struct namespaces {
 	struct sandbox *sandboxes;
 	struct sandbox_adoption adoption;
 	void *adopter;
+	void (*hired)(void *owner, int socket); /* of the open WORKER request */
+	void *hirer;
 	struct deferred *first, *last;
 	ev_prepare flush; /* is never started: it is fed an event when something is deferred */
 	bool is_keeper_gone;
