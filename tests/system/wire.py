@@ -17,7 +17,8 @@ EVENTS = {OUTPUT, STARTED, EXITED, RESIZED, INPUT, PARTICIPANT, STREAM_CLOSED, E
 STDOUT, STDERR, TTY = 1, 2, 3
 STREAM_NAMES = {STDOUT: "stdout", STDERR: "stderr", TTY: "tty"}
 
-PATIENCE = 60  # seconds; an instrumented server on a busy machine is slow
+SLOWNESS = float(os.environ.get("SANDBAR_TEST_SLOWNESS", 1))  # of this machine; an emulated processor is ten times slower
+PATIENCE = 60 * SLOWNESS  # seconds; an instrumented server on a busy machine is slow
 
 
 class RemoteError(Exception):
