@@ -9,15 +9,18 @@ import lint
 import soak
 import system
 import unit
+import vm
 from result import Report
 
-PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run, "soak": soak.run}  # in this order
+# In this order.
+PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run, "soak": soak.run, "vm": vm.run}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="dev test")
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, soak, soak/MINUTES")
+                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, soak, soak/MINUTES, "
+                             "vm, vm/EXPRESSION")
     parser.add_argument("--fuzz-minutes", type=float, default=0, help="fuzz this long instead of ten seconds a target")
     options = parser.parse_args()
     report = Report()

@@ -21,7 +21,7 @@ def run(report, only, _options):
         os.unlink(XML)
     pytest = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "--durations=8"]
     code, _ = command.run([*pytest, f"--junitxml={XML}", *selection(only, folders)], SECONDS, live=True)
-    read_xml(report)
+    read_xml(report, XML, "system")
     if code is None:
         report.failed("system", f"stopped: it took longer than {SECONDS} s")
     elif code not in (0, 1, 5):
@@ -36,13 +36,13 @@ def selection(only, folders):
     return named or [*folders, "-k", only]
 
 
-def read_xml(report):
-    if not os.path.exists(XML):
-        report.failed("system", "pytest wrote no report")
+def read_xml(report, path, part):
+    if not os.path.exists(path):
+        report.failed(part, "pytest wrote no report")
         return
-    for case in xml.etree.ElementTree.parse(XML).iter("testcase"):
-        module = case.get("classname", "").removeprefix("tests.system.")
-        name = f"system/{module}::{case.get('name')}"
+    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        module = case.get("classname", "").rpartition(".")[2]
+        name = f"{part}/{module}::{case.get('name')}"
         report.results.append(Result(name, *outcome(case)))  # pytest has told the details already
         if report.results[-1].outcome == SKIPPED:
             report.add(report.results.pop())
