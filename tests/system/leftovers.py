@@ -41,8 +41,8 @@ def started_at(pid):
 
 
 def cgroups():
-    """Every cgroup directory of a server, by its path."""
-    return {str(path) for path in CGROUPS.glob("**/sandbar-*")} if CGROUPS.is_dir() else set()
+    """Every cgroup directory of a server, by its path. Other servers' come and go meanwhile."""
+    return {os.path.join(folder, name) for folder, names, _ in os.walk(CGROUPS) for name in names if name.startswith("sandbar-")}
 
 
 def cgroups_of(pid):
