@@ -82,6 +82,7 @@ static void fail(struct call *call, enum error_code code, const char *message, c
 {
 	if (call->caller) {
 		struct writer error;
+		call->caller->server->errors[code]++;
 		writer_init(&error, ERROR_BYTES);
 		error_write(&error, code, message, key, text);
 		call->caller->door->fail(call->caller, call->id, error.data, error.length);

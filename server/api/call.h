@@ -15,6 +15,7 @@
 struct call;
 struct caller;
 struct server;
+struct templates;
 struct tokens;
 
 /* What a door does with answers and channels. */
@@ -45,7 +46,10 @@ struct server {
 	size_t connections, most_connections;
 	uint64_t queued_bytes, reassembly_bytes; /* of all connections */
 	bool is_stopping;
+	bool is_draining;                 /* no session can be made any more */
+	uint64_t errors[ERROR_CODE_COUNT]; /* that were answered, by code */
 	struct tokens *tokens;
+	struct templates *templates; /* NULL: only `default` */
 	size_t tenant_sessions; /* at once, of one tenant; 0 = no limit */
 	void (*on_revoked)(struct server *server, const char *token_id); /* NULL = nobody waits */
 };

@@ -2,6 +2,7 @@
 
 #include "process_methods.h"
 #include "session_methods.h"
+#include "templates.h"
 #include "token_methods.h"
 
 #define ARGS(type) .size = sizeof(struct type)
@@ -31,6 +32,8 @@ const struct method methods[] = {
      .summary = "end a process and its whole tree"},
 	{"process.wait", RIGHT_READ, process_params, ARGS(process_args), .handle = handle_process_wait,
      .summary = "how a process ended, once it has"},
+	{"template.list", RIGHT_READ, no_params, 0, .handle = handle_template_list,
+     .summary = "what sessions can be made from"},
 	{"token.create", RIGHT_ADMIN, token_create_params, ARGS(token_create_args), .handle = handle_token_create,
      .summary = "make a token"},
 	{"token.list", RIGHT_ADMIN, no_params, 0, .handle = handle_token_list,

@@ -1,6 +1,7 @@
 #include "session_methods.h"
 
 #include "server/guard/gate.h"
+#include "templates.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,27 +18,11 @@ static const char *const roles[] = {"viewer", "editor", "owner", NULL}; /* index
 															   .summary = "the id that session.create gave" \
 	}
 
-#define LIMIT_ROW(field, low, high, text)                                                                       \
-	{                                                                                                           \
-#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), \
-																				.summary = text                 \
-	}
-static const struct param limit_fields[] = {
-	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 46, "bytes, of all processes and their files"),
-	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
-	LIMIT_ROW(cpu, 0, 100 * 1024, "percent of one core; 0 = no limit"),
-	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 46, "bytes of /work, /tmp and /dev/shm together"),
-	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
-	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
-	LIMIT_ROW(file_size, 0, UINT64_C(1) << 46, "bytes of one file; 0 = no limit"),
-	{"record", PARAM_OPTIONAL, offsetof(struct session_create_args, limits.record), .most = UINT64_C(1) << 46,
-     .summary = "bytes of its record, within the server's; 0 = none"},
-	{0},
-};
-
 const struct param session_create_params[] = {
 	{"name", PARAM_TEXT, offsetof(struct session_create_args, name), .most = LIMIT_NAME_BYTES,
      .summary = "shown in lists"},
+	{"template", PARAM_TEXT, offsetof(struct session_create_args, template), .least = 1, .most = TEMPLATE_NAME_BYTES,
+     .summary = "what it is made from"},
 	{"env", PARAM_ENV, offsetof(struct session_create_args, env), .most = LIMIT_ENVIRONMENT,
      .summary = "added to every process's environment"},
 	{"limits", PARAM_MAP, .fields = limit_fields, .has_offset = offsetof(struct session_create_args, has_limits),
@@ -48,7 +33,7 @@ const struct param session_create_params[] = {
      .summary = "layers that must be on"},
 	{0},
 };
-const struct session_create_args session_create_defaults = {.name = ""};
+const struct session_create_args session_create_defaults = {.name = "", .template = TEMPLATE_DEFAULT};
 
 const struct param session_list_params[] = {
 	{"ended", PARAM_BOOL, offsetof(struct session_list_args, ended),
@@ -163,57 +148,17 @@ static void on_ended(struct session_watch *watch)
 	call_answer_empty(wait_finish(watch));
 }
 
-static struct sandbox_limits limits_of(const struct session_create_args *args)
-{
-	struct sandbox_limits limits = sandbox_limits_default();
-#define OVERRIDE(field, from)   \
-	if (args->limits.from != 0) \
-	limits.field = (__typeof__(limits.field))args->limits.from
-	OVERRIDE(memory, memory);
-	OVERRIDE(processes, processes);
-	OVERRIDE(cpu_percent, cpu);
-	OVERRIDE(workspace, workspace);
-	OVERRIDE(inodes, inodes);
-	OVERRIDE(open_files, open_files);
-	OVERRIDE(file_size, file_size);
-#undef OVERRIDE
-	return limits;
-}
-
-static bool layers_of(struct call *call, const char *const *names, uint32_t *mask)
-{
-	for (; names && *names; names++) {
-		int layer = layer_find(*names);
-		if (layer < 0) {
-			call_fail(call, CODE_INVALID_PARAMS, "field", "require",
-			          "there is no layer `%.64s`; `sandbar doctor` lists them", *names);
-			return false;
-		}
-		*mask |= UINT32_C(1) << layer;
-	}
-	return true;
-}
-
-static char **copy_env(const char *const *env)
-{
-	size_t count = 0;
-	while (env && env[count])
-		count++;
-	char **copy = calloc(count + 1, sizeof *copy);
-	for (size_t i = 0; copy && i < count; i++)
-		copy[i] = strdup(env[i]);
-	if (!copy)
-		abort();
-	return copy;
-}
-
-static bool tenant_has_room(struct call *call)
+static bool has_room(struct call *call)
 {
 	const struct server *server = call->caller->server;
+	if (server->is_draining) {
+		call_fail(call, CODE_UNAVAILABLE, NULL, NULL, "the server is about to stop: no session can be made any more");
+		return false;
+	}
 	const struct session *session;
 	size_t count = 0;
 	LIST_FOREACH(session, &server->sessions.list, link)
-	count += session->state != SESSION_ENDED && strcmp(session->tenant, call->caller->principal.tenant) == 0;
+		count += session->state != SESSION_ENDED && strcmp(session->tenant, call->caller->principal.tenant) == 0;
 	if (server->tenant_sessions == 0 || count < server->tenant_sessions)
 		return true;
 	call_fail(call, CODE_LIMIT, "limit", "tenant_sessions", "a tenant may have at most %zu sessions at once",
@@ -224,7 +169,7 @@ static bool tenant_has_room(struct call *call)
 static bool record_of(struct call *call, const struct session_create_args *args, uint64_t *bytes)
 {
 	const uint64_t least = 1 << 20;
-	*bytes = args->limits.record.has ? args->limits.record.value : call->caller->server->sessions.record_bytes;
+	*bytes = args->record.has ? args->record.value : call->caller->server->sessions.record_bytes;
 	if (*bytes == 0 || *bytes >= least)
 		return true;
 	call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "`record` is 0 or at least %llu",
@@ -235,20 +180,10 @@ static bool record_of(struct call *call, const struct session_create_args *args,
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
-	struct session_options options = {.name = args->name,
-	                                  .tenant = call->caller->principal.tenant,
-	                                  .limits = limits_of(args),
-	                                  .ttl_ms = args->ttl_ms};
-	if (!tenant_has_room(call) || !layers_of(call, (const char *const *)args->require, &options.required_layers))
+	struct session_options options = {.name = args->name, .tenant = call->caller->principal.tenant};
+	if (!has_room(call) || !record_of(call, args, &options.record_bytes) ||
+	    !templates_apply(call, args, &options))
 		return;
-	const char *wrong = sandbox_limits_check(&options.limits);
-	if (wrong) {
-		call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "%s", wrong);
-		return;
-	}
-	if (!record_of(call, args, &options.record_bytes))
-		return;
-	options.env = copy_env((const char *const *)args->env);
 	struct session_wait *wait = wait_create(call);
 	wait->watch.created = on_created;
 	wait->watch.failed = on_failed;

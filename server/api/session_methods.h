@@ -5,14 +5,13 @@
 #define SANDBAR_SESSION_METHODS_H
 
 #include "method.h"
+#include "server/base/template.h"
 
 struct session_create_args {
-	const char *name;
+	const char *name, *template;
 	const char **env, **require;
-	struct {
-		uint64_t memory, processes, cpu, workspace, inodes, open_files, file_size;
-		struct optional_uint record;
-	} limits;
+	struct limit_set limits;
+	struct optional_uint record; /* stands among the limits on the wire */
 	bool has_limits;
 	uint64_t ttl_ms;
 };
@@ -36,7 +35,8 @@ struct detach_args {
 	uint64_t channel;
 };
 
-extern const struct param session_create_params[], session_list_params[], session_params[], attach_params[], detach_params[], no_params[];
+extern const struct param session_create_params[], session_list_params[], session_params[], attach_params[],
+	detach_params[], no_params[];
 extern const struct session_create_args session_create_defaults;
 extern const struct attach_args attach_defaults;
 

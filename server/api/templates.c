@@ -45,7 +45,7 @@ const struct param limit_fields[] = {
 	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
 	LIMIT_ROW(file_size, 0, UINT64_C(1) << 46, "bytes of one file; 0 = no limit"),
 	{"record", PARAM_OPTIONAL, offsetof(struct session_create_args, record), .most = UINT64_C(1) << 46,
-	 .summary = "bytes of output that are kept on disk; 0 = nothing is recorded"},
+	 .summary = "bytes of its record, within the server's; 0 = none"},
 	{0},
 };
 /* clang-format on */

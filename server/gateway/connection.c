@@ -75,6 +75,8 @@ static int write_message(struct connection *connection, uint8_t *message, size_t
 	int wrote = lws_write(connection->wsi, message, length, LWS_WRITE_BINARY);
 	if (wrote < (int)length)
 		return -1;
+	connection->gateway->metrics.sent_messages++;
+	connection->gateway->metrics.sent_bytes += length;
 	bool is_short = lws_partial_buffered(connection->wsi) != 0;
 	if (is_short)
 		connection->write_bytes = WRITE_LEAST;
@@ -202,6 +204,8 @@ static int receive(struct connection *connection, const uint8_t *data, size_t le
 	if (connection->assembled + length > most || rest > most - connection->assembled - length)
 		return close_now(connection, CLOSE_TOO_BIG, "message over the limit");
 	bool is_last = lws_is_final_fragment(wsi) && rest == 0;
+	connection->gateway->metrics.received_bytes += length;
+	connection->gateway->metrics.received_messages += is_last;
 	bool is_whole = is_last && connection->assembled == 0;
 	if (!is_whole && !assemble(connection, data, length))
 		return close_now(connection, CLOSE_TOO_BIG, "too many unfinished messages");
@@ -283,6 +287,7 @@ static struct connection *open_connection(struct gateway *gateway, struct lws *w
 	TAILQ_INIT(&connection->attachments);
 	LIST_INSERT_HEAD(&gateway->connections, connection, link);
 	gateway->server.connections++;
+	gateway->metrics.connections++;
 	ev_timer_init(&connection->hello, on_no_hello, LIMIT_HELLO_SECONDS, 0.);
 	connection->hello.data = connection;
 	ev_timer_start(gateway->loop, &connection->hello);

@@ -64,6 +64,7 @@ void connections_revoked(struct server *server, const char *token_id);
 /* Carry out a message, all of it (message.c). False: the connection closes. */
 bool connection_message(struct connection *connection, const uint8_t *data, size_t length);
 void connection_notice_error(struct connection *connection, enum error_code code, const char *message);
+void connection_notice_stopping(struct connection *connection, uint64_t in_ms);
 
 extern const struct door connection_door;
 void connection_detach_all(struct connection *connection);

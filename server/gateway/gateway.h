@@ -6,6 +6,7 @@
 #define SANDBAR_GATEWAY_H
 
 #include "inherit.h"
+#include "metrics.h"
 #include "server/api/call.h"
 
 #include <ev.h>
@@ -27,11 +28,14 @@ struct gateway {
 	struct lws_context *context;
 	struct lws_vhost *vhost;
 	struct evp_pkey_st *key;
-	struct tls *tls;       /* NULL: plain HTTP */
+	struct metrics metrics;
+	struct tls *tls; /* NULL: plain HTTP */
 	struct listener listeners[GATEWAY_LISTENERS];
-	int spare_fd;          /* given up for a moment when no descriptor is left, to refuse a connection */
+	int spare_fd; /* given up for a moment when no descriptor is left, to refuse a connection */
 	LIST_HEAD(, connection) connections;
 	ev_signal terminate, replace;
+	ev_timer drain;        /* its end */
+	ev_tstamp drain_until; /* by ev_now() */
 	ev_timer leave;        /* the last moment of a stop */
 	int exit_code;
 };

@@ -1,13 +1,20 @@
 #include "http.h"
 
 #include "gateway.h"
+#include "host.h"
 #include "protocol/wire.h"
+#include "server/guard/gate.h"
+#include "server/guard/tokens.h"
 #include "tls.h"
 
-#include <stdio.h>
+#include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
 
-enum { RESPONSE_BYTES = 8192, HEADER_BYTES = 1024, TOKEN_TEXT = 512 };
+enum { HEADER_BYTES = 1024, TOKEN_TEXT = 512 };
 
 static const char page[] =
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Sandbar</title>\n"
@@ -38,9 +45,17 @@ static const struct resource {
 } resources[] = {
 	{"/", "text/html; charset=utf-8", page, HTTP_STATUS_OK},
 	{"/style.css", "text/css", style, HTTP_STATUS_OK},
-	{"/healthz", "text/plain", "ok\n", HTTP_STATUS_OK},
 	{NULL, "text/plain", "There is nothing here. The WebSocket is at /v1/ws.\n", HTTP_STATUS_NOT_FOUND},
 };
+static const struct resource healthy = {"/healthz", "text/plain", "ok\n", HTTP_STATUS_OK};
+static const struct resource stopping = {"/healthz", "text/plain", "stopping\n", HTTP_STATUS_SERVICE_UNAVAILABLE};
+static const struct resource strange_host = {NULL, "text/plain",
+                                             "The server does not answer to this Host: see its flag --public-host.\n",
+                                             HTTP_STATUS_FORBIDDEN};
+static const struct resource no_metrics = {
+	NULL, "text/plain",
+	"From elsewhere than this machine, /metrics needs an operator's token: Authorization: Bearer.\n",
+	HTTP_STATUS_UNAUTHORIZED};
 
 static bool add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end)
 {
@@ -60,18 +75,74 @@ static int respond(struct lws *wsi, const struct resource *resource)
 	            lws_finalize_write_http_header(wsi, start, &at, end) == 0;
 	if (!good)
 		return -1;
-	unsigned char body[LWS_PRE + RESPONSE_BYTES];
-	if (length > RESPONSE_BYTES)
-		return -1;
+	unsigned char *body = malloc(LWS_PRE + length);
+	if (!body)
+		abort();
 	memcpy(body + LWS_PRE, resource->body, length);
-	if (lws_write(wsi, body + LWS_PRE, length, LWS_WRITE_HTTP_FINAL) < (int)length)
-		return -1;
-	return lws_http_transaction_completed(wsi) ? -1 : 0;
+	int wrote = lws_write(wsi, body + LWS_PRE, length, LWS_WRITE_HTTP_FINAL);
+	free(body);
+	return wrote < (int)length || lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-static int serve(struct lws *wsi, const char *path)
+static bool has_known_host(const struct gateway_config *config, struct lws *wsi)
+{
+	char host[TOKEN_TEXT];
+	return lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) > 0 && host_is_allowed(config, host);
+}
+
+/* --- /metrics ------------------------------------------------------------------------------------------------- */
+
+/* What a proxy of this machine hands on does not come from this machine. */
+static bool is_from_here(struct lws *wsi)
+{
+	struct sockaddr_storage peer;
+	socklen_t length = sizeof peer;
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_X_FORWARDED_FOR) > 0 ||
+	    lws_hdr_custom_length(wsi, "forwarded:", (int)strlen("forwarded:")) > 0 ||
+	    getpeername(lws_get_socket_fd(wsi), (struct sockaddr *)&peer, &length) < 0)
+		return false;
+	if (peer.ss_family == AF_INET)
+		return ntohl(((struct sockaddr_in *)(void *)&peer)->sin_addr.s_addr) >> 24 == 127;
+	const struct in6_addr *v6 = &((struct sockaddr_in6 *)(void *)&peer)->sin6_addr;
+	return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+}
+
+static bool has_operators_token(struct gateway *gateway, struct lws *wsi)
+{
+	static const char scheme[] = "Bearer ";
+	char text[sizeof scheme + TOKEN_BYTES];
+	struct principal principal;
+	int length = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_AUTHORIZATION);
+	if (length <= (int)strlen(scheme) || strncasecmp(text, scheme, strlen(scheme)) != 0)
+		return false;
+	const char *token = text + strlen(scheme);
+	bool good = tokens_verify(gateway->server.tokens, token, strlen(token), (uint64_t)time(NULL), &principal);
+	explicit_bzero(text, sizeof text);
+	return good && gate_is_operator(&principal);
+}
+
+static int serve_metrics(struct gateway *gateway, struct lws *wsi)
+{
+	if (!is_from_here(wsi) && !has_operators_token(gateway, wsi))
+		return respond(wsi, &no_metrics);
+	size_t length;
+	char *text = metrics_text(gateway, &length);
+	const struct resource resource = {"/metrics", METRICS_TYPE, text, HTTP_STATUS_OK};
+	int result = respond(wsi, &resource);
+	free(text);
+	return result;
+}
+
+/* Whoever looks after machines by their addresses may ask whether this one is well. */
+static int serve(struct gateway *gateway, struct lws *wsi, const char *path)
 {
 	const struct resource *resource = resources;
+	if (strcmp(path, "/healthz") == 0)
+		return respond(wsi, gateway->server.is_stopping || gateway->server.is_draining ? &stopping : &healthy);
+	if (!has_known_host(&gateway->config, wsi))
+		return respond(wsi, &strange_host);
+	if (strcmp(path, "/metrics") == 0)
+		return serve_metrics(gateway, wsi);
 	while (resource->path && strcmp(resource->path, path) != 0)
 		resource++;
 	return respond(wsi, resource);
@@ -97,11 +168,7 @@ static bool origin_is_allowed(const struct gateway_config *config, struct lws *w
 	for (uint32_t i = 0; i < config->origins; i++)
 		if (strcmp(origin, config->origin[i]) == 0)
 			return true;
-	/* A name that was made to point here (DNS rebinding) is not an address that the server listens on. */
-	for (uint32_t i = 0; i < config->listeners; i++)
-		if (is_own_origin(origin, host) && strcmp(host, config->listen[i]) == 0)
-			return true;
-	return false;
+	return is_own_origin(origin, host); /* and the host was found to be ours */
 }
 
 static bool path_is(struct lws *wsi, const char *path)
@@ -127,7 +194,8 @@ int http_filter(struct lws *wsi)
 	unsigned status = 0;
 	if (!path_is(wsi, WIRE_PATH))
 		status = HTTP_STATUS_NOT_FOUND;
-	else if (!origin_is_allowed(&gateway->config, wsi) || !offers_subprotocol(wsi))
+	else if (!has_known_host(&gateway->config, wsi) || !origin_is_allowed(&gateway->config, wsi) ||
+	         !offers_subprotocol(wsi))
 		status = HTTP_STATUS_FORBIDDEN;
 	else if (gateway->server.is_stopping || gateway->server.connections >= gateway->server.most_connections)
 		status = HTTP_STATUS_SERVICE_UNAVAILABLE;
@@ -149,7 +217,7 @@ int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 		return 0;
 	}
 	case LWS_CALLBACK_HTTP:
-		return serve(wsi, in);
+		return serve(lws_context_user(lws_get_context(wsi)), wsi, in);
 	default:
 		return 0;
 	}

@@ -5,6 +5,7 @@
 #include "driver/namespaces.h"
 #include "http.h"
 #include "server/base/log.h"
+#include "server/api/templates.h"
 #include "server/guard/key.h"
 #include "server/guard/tokens.h"
 #include "server/session/restore.h"
@@ -33,7 +34,7 @@ static int read_config(struct gateway_config *config, struct error *err)
 {
 	ssize_t got = pread(INHERIT_CONFIG, config, sizeof *config, 0);
 	if (got != sizeof *config || config->size != sizeof *config || config->listeners > GATEWAY_LISTENERS ||
-	    config->origins > GATEWAY_ORIGINS)
+	    config->origins > GATEWAY_ORIGINS || config->public_hosts > GATEWAY_HOSTS)
 		return error_set(err, 0, "the configuration that the keeper handed over is not of this version");
 	return 0;
 }
@@ -136,7 +137,7 @@ static void say_goodbye(void *owner)
 	gateway->server.sessions.on_empty = NULL;
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
-	connection_close(connection, CLOSE_GOING_AWAY, "the server stops");
+		connection_close(connection, CLOSE_GOING_AWAY, "the server stops");
 	ev_timer_set(&gateway->leave, LIST_EMPTY(&gateway->connections) ? 0. : leave_after_s, 0.);
 	ev_timer_start(gateway->loop, &gateway->leave);
 }
@@ -148,12 +149,9 @@ static void stop_accepting(struct gateway *gateway)
 		ev_io_stop(gateway->loop, &gateway->listeners[i].io);
 }
 
-static void on_terminate(struct ev_loop *loop, ev_signal *signal, int events)
+static void end_sessions(struct gateway *gateway)
 {
-	(void)loop, (void)events;
-	struct gateway *gateway = signal->data;
-	if (gateway->server.is_stopping)
-		return;
+	ev_timer_stop(gateway->loop, &gateway->drain);
 	stop_accepting(gateway);
 	log_write(LOG_INFO, NULL, "stopping", LOG_FIELDS(log_number("sessions", (int64_t)gateway->server.sessions.count)));
 	gateway->server.sessions.on_empty = say_goodbye;
@@ -161,6 +159,45 @@ static void on_terminate(struct ev_loop *loop, ev_signal *signal, int events)
 	sessions_end_all(&gateway->server.sessions, "stopped");
 	if (gateway->server.sessions.count == 0)
 		say_goodbye(gateway);
+}
+
+static void on_drained(void *owner)
+{
+	end_sessions(owner);
+}
+
+static void on_drain_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	end_sessions(timer->data);
+}
+
+/* Everybody may finish what he has begun, and connect again for it; nobody begins a session. */
+static void drain(struct gateway *gateway)
+{
+	gateway->server.is_draining = true;
+	gateway->drain_until = ev_now(gateway->loop) + (ev_tstamp)gateway->config.drain_ms / 1000;
+	log_write(LOG_INFO, NULL, "draining", LOG_FIELDS(log_number("sessions", (int64_t)gateway->server.sessions.count)));
+	gateway->server.sessions.on_empty = on_drained;
+	gateway->server.sessions.owner = gateway;
+	ev_timer_set(&gateway->drain, (ev_tstamp)gateway->config.drain_ms / 1000, 0.);
+	ev_timer_start(gateway->loop, &gateway->drain);
+}
+
+static void on_terminate(struct ev_loop *loop, ev_signal *signal, int events)
+{
+	(void)loop, (void)events;
+	struct gateway *gateway = signal->data;
+	if (gateway->server.is_stopping || gateway->server.is_draining)
+		return;
+	struct connection *connection;
+	LIST_FOREACH(connection, &gateway->connections, link)
+		if (connection->is_greeted)
+			connection_notice_stopping(connection, gateway->config.drain_ms);
+	if (gateway->config.drain_ms > 0 && gateway->server.sessions.count > 0)
+		drain(gateway);
+	else
+		end_sessions(gateway);
 }
 
 /* The driver tells each session that its sandbox is lost; clients get a moment to hear of it. */
@@ -194,7 +231,7 @@ static void on_replace(struct ev_loop *loop, ev_signal *signal, int events)
 	log_write(LOG_INFO, NULL, "leaving to a successor", NULL);
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
-	connection_close(connection, CLOSE_GOING_AWAY, "the server is replaced");
+		connection_close(connection, CLOSE_GOING_AWAY, "the server is replaced");
 	ev_timer_init(&gateway->leave, on_left_to_successor, LIST_EMPTY(&gateway->connections) ? 0. : replace_after_s, 0.);
 	ev_timer_start(loop, &gateway->leave);
 }
@@ -236,6 +273,8 @@ static void watch_signals(struct gateway *gateway)
 	ev_signal_start(gateway->loop, &gateway->terminate);
 	ev_signal_start(gateway->loop, &gateway->replace);
 	ev_timer_init(&gateway->leave, on_leave, 0., 0.);
+	ev_timer_init(&gateway->drain, on_drain_over, 0., 0.);
+	gateway->drain.data = gateway;
 }
 
 static void tell_given_up(const char *session, const char *why)
@@ -288,6 +327,9 @@ static int start(struct gateway *gateway, struct error *err)
 	gateway->server.tokens = tokens_load(INHERIT_TOKENS, gateway->key, err);
 	if (!gateway->server.tokens)
 		return error_prefix(err, "read which tokens were revoked");
+	gateway->server.templates = templates_load(INHERIT_TEMPLATES, err);
+	if (!gateway->server.templates)
+		return -1;
 	if (gateway->config.tls && !(gateway->tls = tls_create(INHERIT_NEWS, err)))
 		return -1;
 	gateway->loop = ev_default_loop(EVFLAG_AUTO);
@@ -297,6 +339,7 @@ static int start(struct gateway *gateway, struct error *err)
 	gateway->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	LIST_INIT(&gateway->connections);
 	init_server(gateway);
+	metrics_begin(&gateway->metrics, gateway->loop);
 	if (open_doors(gateway, err) < 0)
 		return -1;
 	watch_signals(gateway);
@@ -310,9 +353,11 @@ static void finish(struct gateway *gateway)
 	sessions_finish(&gateway->server.sessions);
 	namespaces_driver_destroy(gateway->driver);
 	tls_destroy(gateway->tls);
+	templates_destroy(gateway->server.templates);
 	tokens_destroy(gateway->server.tokens);
 	key_destroy(gateway->key);
 	close(gateway->spare_fd);
+	metrics_end(&gateway->metrics, gateway->loop);
 	ev_loop_destroy(gateway->loop);
 }
 

@@ -53,6 +53,7 @@ static void fail_request(struct connection *connection, uint32_t id, enum error_
                          const char *text)
 {
 	struct writer error;
+	connection->gateway->server.errors[code]++;
 	writer_init(&error, NOTICE_BYTES);
 	error_write(&error, code, text, field ? "field" : NULL, field);
 	send_failure(&connection->caller, id, error.data, error.length);
@@ -72,8 +73,19 @@ static void begin_notice(struct writer *message, const char *method)
 void connection_notice_error(struct connection *connection, enum error_code code, const char *text)
 {
 	struct writer message;
+	connection->gateway->server.errors[code]++;
 	begin_notice(&message, "error");
 	error_write(&message, code, text, NULL, NULL);
+	connection_send(connection, &message);
+	writer_finish(&message);
+}
+
+void connection_notice_stopping(struct connection *connection, uint64_t in_ms)
+{
+	struct writer message;
+	begin_notice(&message, "server.stopping");
+	writer_map(&message, 1);
+	writer_key_uint(&message, "in_ms", in_ms);
 	connection_send(connection, &message);
 	writer_finish(&message);
 }
@@ -228,6 +240,9 @@ static bool greet(struct connection *connection, uint32_t id, const struct hello
 	connection_watch_expiry(connection);
 	sessions_client_back(&connection->gateway->server.sessions, caller->client);
 	welcome(connection, id);
+	const struct gateway *gateway = connection->gateway;
+	if (gateway->server.is_draining)
+		connection_notice_stopping(connection, (uint64_t)((gateway->drain_until - ev_now(gateway->loop)) * 1000));
 	return true;
 }
 

@@ -1,3 +1,4 @@
+#include "config_parse.h"
 #include "doctor.h"
 #include "server.h"
 
@@ -10,6 +11,8 @@ static int print_help(void)
 static int print_markdown(void)
 {
 	flags_markdown(&options_table, stdout);
+	puts("\nIn a `[template NAME]` section of a configuration file:\n");
+	flags_markdown(&template_table, stdout);
 	return EXIT_STOPPED;
 }
 
@@ -21,9 +24,10 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
+	static struct config_file file;
 	struct options options;
 	struct error err;
-	if (options_parse(&options, argc, argv, &err) < 0) {
+	if (options_parse(&options, &file, argc, argv, &err) < 0) {
 		fprintf(stderr, "sandbard: %s\n", err.message);
 		return EXIT_USAGE;
 	}

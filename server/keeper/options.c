@@ -43,6 +43,19 @@ static int parse_origin(const struct flag *flag, const char *text, void *field, 
 	return 0;
 }
 
+static int parse_host(const struct flag *flag, const char *text, void *field, struct error *err)
+{
+	struct host_list *list = field;
+	(void)flag;
+	if (list->count == GATEWAY_HOSTS)
+		return error_set(err, 0, "at most %d names are allowed", GATEWAY_HOSTS);
+	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]");
+	if (length == 0 || text[length] != '\0' || length >= GATEWAY_TEXT_BYTES)
+		return error_set(err, 0, "`%.100s` is not NAME or NAME:PORT, such as sandbar.example", text);
+	list->host[list->count++] = text;
+	return 0;
+}
+
 static int parse_ring(const struct flag *flag, const char *text, void *field, struct error *err)
 {
 	if (flag_bytes(flag, text, field, err) < 0)
@@ -68,7 +81,9 @@ static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 
 /* clang-format off */
 static const struct flag flags[] = {
-	{"--listen", "ADDR:PORT", "127.0.0.1:7433", NULL, parse_listen, FIELD(listen),
+	{"--config", "FILE", NULL, NULL, flag_text, FIELD(config), .only_argument = true,
+	 .help = "a file with these flags, without their dashes, as `name = value`\nlines, and templates; the command line wins"},
+	{"--listen", "ADDR:PORT", "127.0.0.1:7433", NULL, parse_listen, FIELD(listen), .repeats = true,
 	 .help = "where to listen; may be repeated; port 0 takes any that is free;\nother than loopback only with TLS"},
 	{"--tls-cert", "FILE", NULL, NULL, flag_text, FIELD(tls_cert),
 	 .help = "serve TLS with this certificate (PEM; those that vouch for it\nbehind it); read again on SIGHUP"},
@@ -101,14 +116,18 @@ static const struct flag flags[] = {
 	 .help = "connections at once"},
 	{"--session-ttl", "TIME", "0", NULL, flag_duration, FIELD(ttl_ms), .least = 0, .most = 30 * DAY_MS,
 	 .help = "how long a session lives that did not say so itself;\nsuch as 8h; 0 = until it is ended"},
-	{"--allow-origin", "ORIGIN", NULL, NULL, parse_origin, FIELD(origins),
+	{"--allow-origin", "ORIGIN", NULL, NULL, parse_origin, FIELD(origins), .repeats = true,
 	 .help = "pages of this origin may connect from a browser;\nmay be repeated"},
-	{"--doctor", NULL, NULL, NULL, flag_switch, FIELD(doctor),
+	{"--public-host", "NAME[:PORT]", NULL, NULL, parse_host, FIELD(hosts), .repeats = true,
+	 .help = "a name under which clients reach the server, beside its\naddresses and localhost; may be repeated"},
+	{"--drain", "TIME", "0", NULL, flag_duration, FIELD(drain_ms), .least = 0, .most = DAY_MS,
+	 .help = "after SIGTERM, how long sessions may still go on; such as 5m"},
+	{"--doctor", NULL, NULL, NULL, flag_switch, FIELD(doctor), .only_argument = true,
 	 .help = "print which layers of confinement this host gives, and leave"},
-	{"--json", NULL, NULL, NULL, flag_switch, FIELD(json), .help = "with --doctor: as JSON"},
-	{"--version", NULL, NULL, NULL, flag_switch, FIELD(version), .help = "print the version, and leave"},
-	{"--help", NULL, NULL, NULL, flag_switch, FIELD(help), .help = "print this, and leave"},
-	{"--help-markdown", NULL, NULL, NULL, flag_switch, FIELD(help_markdown),
+	{"--json", NULL, NULL, NULL, flag_switch, FIELD(json), .only_argument = true, .help = "with --doctor: as JSON"},
+	{"--version", NULL, NULL, NULL, flag_switch, FIELD(version), .only_argument = true, .help = "print the version, and leave"},
+	{"--help", NULL, NULL, NULL, flag_switch, FIELD(help), .only_argument = true, .help = "print this, and leave"},
+	{"--help-markdown", NULL, NULL, NULL, flag_switch, FIELD(help_markdown), .only_argument = true,
 	 .help = "print these flags as a Markdown table, and leave"},
 };
 
@@ -128,27 +147,57 @@ const struct flags_table options_table = {
 };
 /* clang-format on */
 
+int options_check_address(const struct options *options, const struct listen_address *address, struct error *err)
+{
+	char text[64];
+	if (options->tls_cert || options->allow_plaintext || listen_address_is_loopback(address))
+		return 0;
+	listen_address_format(address, text, sizeof text);
+	return error_set(err, 0,
+	                 "--listen: `%s` is not a loopback address (127.0.0.0/8 or [::1]): without TLS tokens would "
+	                 "cross the network in the clear; say --tls-cert and --tls-key, or --allow-plaintext",
+	                 text);
+}
+
 static int check_tls(const struct options *options, struct error *err)
 {
 	if (!options->tls_cert != !options->tls_key)
 		return error_set(err, 0, "--tls-cert and --tls-key go together");
-	for (size_t i = 0; i < options->listen.count; i++) {
-		char text[64];
-		if (options->tls_cert || options->allow_plaintext || listen_address_is_loopback(&options->listen.address[i]))
+	for (size_t i = 0; i < options->listen.count; i++)
+		if (options_check_address(options, &options->listen.address[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* What the file says, where the command line says nothing. */
+static int apply(struct options *options, const struct config_file *file, uint64_t *seen, struct error *err)
+{
+	uint64_t given = *seen;
+	for (uint32_t i = 0; i < file->count; i++) {
+		const struct config_entry *entry = &file->entries[i];
+		const struct flag *flag = entry->flag < options_table.count ? &flags[entry->flag] : NULL;
+		if (!flag || flag->only_argument)
+			return error_set(err, 0, "what the reader of the configuration handed over is no configuration");
+		if (given & UINT64_C(1) << entry->flag)
 			continue;
-		listen_address_format(&options->listen.address[i], text, sizeof text);
-		return error_set(err, 0,
-		                 "--listen: `%s` is not a loopback address (127.0.0.0/8 or [::1]): without TLS tokens would "
-		                 "cross the network in the clear; say --tls-cert and --tls-key, or --allow-plaintext",
-		                 text);
+		if (flag->parse(flag, entry->text, (char *)options + flag->offset, err) < 0)
+			return error_prefix(err, "%.100s:%u: %s", options->config, entry->line, flag->name + 2);
+		*seen |= UINT64_C(1) << entry->flag;
 	}
 	return 0;
 }
 
-int options_parse(struct options *options, int argc, char **argv, struct error *err)
+int options_parse(struct options *options, struct config_file *file, int argc, char **argv, struct error *err)
 {
+	uint64_t seen;
 	memset(options, 0, sizeof *options);
-	if (flags_parse(&options_table, argc, argv, options, err) < 0)
+	options->templates = -1;
+	if (flags_read(&options_table, argc, argv, &seen, options, err) < 0)
+		return -1;
+	if (file && options->config &&
+	    (config_file_read(options->config, file, &options->templates, err) < 0 || apply(options, file, &seen, err) < 0))
+		return -1;
+	if (flags_fill(&options_table, seen, options, err) < 0)
 		return -1;
 	if (options->json && !options->doctor)
 		return error_set(err, 0, "--json goes with --doctor only; the form of the log is --log-format json");

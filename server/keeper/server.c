@@ -1,5 +1,7 @@
 #include "server.h"
+#include "activation.h"
 #include "keeper.h"
+#include "notify.h"
 #include "program.h"
 #include "server/base/log.h"
 #include "state.h"
@@ -23,6 +25,7 @@ struct server {
 	int init, worker; /* programs */
 	struct gateway_launch launch;
 	struct listen_address first; /* listener, as bound */
+	struct notify notify;
 	struct sandbox_host *host;
 	struct keeper *keeper;
 };
@@ -92,20 +95,40 @@ static int open_directories(struct server *server, struct error *err)
 	return server->launch.sessions < 0 || server->launch.tokens < 0 ? -1 : 0;
 }
 
-static int open_listeners(struct server *server, struct error *err)
+static void add_listener(struct server *server, int fd, const struct listen_address *address)
 {
 	struct gateway_config *config = &server->launch.config;
-	for (size_t i = 0; i < server->options->listen.count; i++) {
+	if (config->listeners == 0)
+		server->first = *address;
+	listen_address_format(address, config->listen[config->listeners], sizeof config->listen[0]);
+	server->launch.listeners[config->listeners++] = fd;
+}
+
+/* Sockets that were handed over stand for --listen. 1: there are some. */
+static int take_activated(struct server *server, struct error *err)
+{
+	int fds[GATEWAY_LISTENERS];
+	struct listen_address addresses[GATEWAY_LISTENERS];
+	int count = activation_take(fds, addresses, GATEWAY_LISTENERS, err);
+	for (int i = 0; i < count; i++) {
+		if (options_check_address(server->options, &addresses[i], err) < 0)
+			return -1;
+		add_listener(server, fds[i], &addresses[i]);
+	}
+	return count < 0 ? -1 : count > 0;
+}
+
+static int open_listeners(struct server *server, struct error *err)
+{
+	int taken = take_activated(server, err);
+	for (size_t i = 0; taken == 0 && i < server->options->listen.count; i++) {
 		struct listen_address address = server->options->listen.address[i];
 		int fd = listener_open(&address, err);
 		if (fd < 0)
 			return -1;
-		listen_address_format(&address, config->listen[i], sizeof config->listen[i]);
-		if (i == 0)
-			server->first = address;
-		server->launch.listeners[config->listeners++] = fd;
+		add_listener(server, fd, &address);
 	}
-	return 0;
+	return taken < 0 ? -1 : 0;
 }
 
 static int open_tls(struct server *server, struct error *err)
@@ -115,6 +138,13 @@ static int open_tls(struct server *server, struct error *err)
 	if (!options->tls_cert)
 		return 0;
 	return tls_files_open(&server->launch.tls, options->tls_cert, options->tls_key, err);
+}
+
+static int open_templates(struct server *server, struct error *err)
+{
+	int templates = server->options->templates;
+	server->launch.templates = templates >= 0 ? templates : config_file_no_templates(err);
+	return server->launch.templates < 0 ? -1 : 0;
 }
 
 static int create_host(struct server *server, struct error *err)
@@ -174,6 +204,9 @@ static int fill_config(struct server *server, struct error *err)
 	config->layers = *sandbox_host_layers(server->host);
 	for (size_t i = 0; i < options->origins.count; i++)
 		snprintf(config->origin[config->origins++], GATEWAY_TEXT_BYTES, "%s", options->origins.origin[i]);
+	for (size_t i = 0; i < options->hosts.count; i++)
+		snprintf(config->public_host[config->public_hosts++], GATEWAY_TEXT_BYTES, "%s", options->hosts.host[i]);
+	config->drain_ms = (uint32_t)options->drain_ms;
 	return 0;
 }
 
@@ -184,7 +217,7 @@ static int block_signals(struct server *server, struct error *err)
 }
 
 static int (*const steps[])(struct server *, struct error *) = {
-	open_state,     raise_descriptors, open_programs,     make_keys,     open_directories, open_tls,
+	open_state,     raise_descriptors, open_programs,     make_keys,     open_directories, open_templates, open_tls,
 	open_listeners, create_host,       become_undumpable, create_keeper, fill_config,      block_signals,
 };
 
@@ -213,6 +246,7 @@ static void serving(void *owner, bool first)
 	for (uint32_t i = 0; first && i < config->listeners; i++)
 		printf("sandbard: listening on %s://%s\n", config->tls ? "https" : "http", config->listen[i]);
 	fflush(stdout);
+	notify_send(&server->notify, "READY=1\nSTATUS=serving");
 	log_write(LOG_INFO, NULL, "serving",
 	          LOG_FIELDS(log_text("address", config->listen[0]), log_number("epoch", (int64_t)config->epoch)));
 }
@@ -251,6 +285,21 @@ static int reload(void *owner, struct error *err)
 	return 1;
 }
 
+static void stopping(void *owner)
+{
+	const struct server *server = owner;
+	notify_send(&server->notify, "STOPPING=1\nSTATUS=stopping");
+}
+
+static uint64_t tick(void *owner)
+{
+	const struct server *server = owner;
+	if (server->notify.watchdog_ns == 0)
+		return UINT64_MAX;
+	notify_send(&server->notify, "WATCHDOG=1");
+	return server->notify.watchdog_ns;
+}
+
 static void finish(struct server *server)
 {
 	if (server->has_state)
@@ -267,13 +316,16 @@ static void finish(struct server *server)
 
 int server_run(const struct options *options)
 {
-	static const struct supervisor_events events = {.serving = serving, .reopen = reopen, .reload = reload};
-	struct server server = {.options = options,
-	                        .init = -1,
-	                        .worker = -1,
-	                        .launch = {.program = -1, .sessions = -1, .key = -1, .tokens = -1, .tls = {-1, -1}}};
+	static const struct supervisor_events events = {
+		.serving = serving, .reopen = reopen, .reload = reload, .stopping = stopping, .tick = tick};
+	struct server server = {
+		.options = options,
+		.init = -1,
+		.worker = -1,
+		.launch = {.program = -1, .sessions = -1, .key = -1, .tokens = -1, .templates = -1, .tls = {-1, -1}}};
 	struct error err;
 	int code = identity_find(&server.launch.identity, options->user, &err) < 0 ? EXIT_USAGE : EXIT_STOPPED;
+	notify_init(&server.notify);
 	log_init("sandbard", options->log_format == LOG_JSON, (enum log_severity)options->log_level);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_STOPPED; i++)
 		if (steps[i](&server, &err) < 0)
@@ -283,5 +335,6 @@ int server_run(const struct options *options)
 	else
 		fprintf(stderr, "sandbard: %s\n", err.message);
 	finish(&server);
+	notify_finish(&server.notify);
 	return code;
 }

@@ -54,6 +54,7 @@ struct supervisor {
 	struct gateway gateway;
 	enum state state;
 	uint64_t deadline;     /* monotonic_ns(); UINT64_MAX = none */
+	uint64_t tick_due;     /* the same */
 	unsigned start_deaths; /* in a row */
 	int signals;
 	int exit_code;
@@ -173,8 +174,9 @@ static enum state stop(struct supervisor *supervisor)
 {
 	log_write(LOG_INFO, NULL, "stopping",
 	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
+	supervisor->events->stopping(supervisor->owner);
 	gateway_signal(&supervisor->gateway, SIGTERM);
-	set_deadline(supervisor, STOP_NS);
+	set_deadline(supervisor, STOP_NS + supervisor->launch->config.drain_ms * (SECOND / 1000));
 	return STOPPING;
 }
 
@@ -272,6 +274,7 @@ static void wait_for_events(const struct supervisor *supervisor)
 	uint64_t now = monotonic_ns();
 	uint64_t due = keeper_deadline(supervisor->keeper);
 	due = due < supervisor->deadline ? due : supervisor->deadline;
+	due = due < supervisor->tick_due ? due : supervisor->tick_due;
 	uint64_t wait = due > now ? due - now : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(wait / SECOND), .tv_nsec = (long)(wait % SECOND)};
 	struct pollfd fds[] = {
@@ -282,8 +285,18 @@ static void wait_for_events(const struct supervisor *supervisor)
 	ppoll(fds, sizeof fds / sizeof fds[0], due == UINT64_MAX ? NULL : &timeout, NULL);
 }
 
+static void tick(struct supervisor *supervisor)
+{
+	uint64_t now = monotonic_ns();
+	if (now < supervisor->tick_due)
+		return;
+	uint64_t wait = supervisor->events->tick(supervisor->owner);
+	supervisor->tick_due = wait == UINT64_MAX ? UINT64_MAX : now + wait;
+}
+
 static void turn(struct supervisor *supervisor)
 {
+	tick(supervisor);
 	wait_for_events(supervisor);
 	take_gateway_end(supervisor);
 	take_conversation(supervisor);

@@ -16,6 +16,10 @@ struct supervisor_events {
 	int (*reopen)(void *owner, struct error *err);
 	/* SIGHUP: read the files of TLS anew. 1: LAUNCH has new ones; 0: there are none; -1: the old ones stay. */
 	int (*reload)(void *owner, struct error *err);
+	/* The end has begun. */
+	void (*stopping)(void *owner);
+	/* Called as long as it runs; returns after how many ns again, UINT64_MAX = never. */
+	uint64_t (*tick)(void *owner);
 };
 
 /* Block the signals that the supervisor takes, before anything is started that could miss them. */

@@ -101,6 +101,7 @@ bool channel_state_write(struct writer *writer, struct session *session, uint64_
 	collect(&state, session, from, next - 1);
 	bool is_known = look_ahead(&state, session, next);
 	if (is_known) {
+		session->home->counters.gaps++;
 		writer_array(writer, 3);
 		writer_uint(writer, FRAME_GAP);
 		writer_uint(writer, from);

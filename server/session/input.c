@@ -151,6 +151,8 @@ static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 		accept_bytes(input, chunk, (size_t)wrote);
 	if (wrote > 0 && (!chunk->is_control || chunk->ahead != 0))
 		note(input, chunk->participant, (size_t)wrote);
+	if (wrote > 0)
+		input->process->session->home->counters.input_bytes += (size_t)wrote;
 	if (wrote < 0 || chunk->ahead == 0)
 		note_intent(chunk, 0);
 	return wrote;

@@ -67,6 +67,7 @@ void process_settle(struct process *process)
 	input_finish(&process->input); /* its places in the journal's header are needed by others */
 	process->exited_seq = journal_last_seq(process->session->journal) + 1;
 	process_save(process); /* before the event: a later gateway sees by the seq whether it was committed */
+	process->session->home->counters.exited[process->ending.reason]++;
 	struct writer *event = session_event_begin(process->session, FRAME_EXITED, 2);
 	writer_uint(event, process->number);
 	process_write_ending(event, process);

@@ -36,6 +36,7 @@ void session_wake_channels(struct session *session)
 struct writer *session_event_begin(struct session *session, enum frame_kind kind, uint32_t fields)
 {
 	struct writer *event = &session->event;
+	session->home->counters.events[kind]++;
 	writer_reset(event);
 	writer_array(event, 3 + fields);
 	writer_uint(event, kind);
@@ -60,6 +61,8 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	size_t got = journal_read_output(session->journal, source, most, end);
 	if (got == 0)
 		return 0;
+	session->home->counters.events[FRAME_OUTPUT]++;
+	session->home->counters.output_bytes += got;
 	size_t length;
 	*bytes = journal_frame(session->journal, position, &length) + OUTPUT_HEADER_BYTES;
 	struct channel *channel;

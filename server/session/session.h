@@ -8,6 +8,7 @@
 #define SANDBAR_SESSION_H
 
 #include "channel.h"
+#include "counters.h"
 #include "kept.h"
 #include "process.h"
 #include "recorder.h"
@@ -65,6 +66,7 @@ struct sessions {
 	int directory; /* STATE/sessions */
 	uint64_t ring_bytes;
 	uint64_t default_ttl_ms;
+	struct counters counters;
 	uint64_t record_bytes; /* most that a session's record may have; 0 = nothing is recorded */
 	struct recorder recorder;
 	struct kept kept;

@@ -16,7 +16,7 @@ static int parse(struct options *options, const char *const words[WORDS], struct
 	int argc = 1;
 	for (size_t i = 0; i < WORDS && words[i]; i++)
 		argv[argc++] = (char *)(uintptr_t)words[i];
-	return options_parse(options, argc, argv, err);
+	return options_parse(options, NULL, argc, argv, err);
 }
 
 Test(command_line, has_standards)
@@ -116,7 +116,7 @@ Test(command_line, bounds_repeated_flags)
 	struct error err;
 	for (int i = 1; i <= GATEWAY_LISTENERS + 1; i++)
 		argv[i] = (char *)(uintptr_t) "--listen=127.0.0.1:0";
-	cr_assert_eq(options_parse(&options, GATEWAY_LISTENERS + 2, argv, &err), -1);
+	cr_assert_eq(options_parse(&options, NULL, GATEWAY_LISTENERS + 2, argv, &err), -1);
 	cr_assert(strstr(err.message, "at most 8"), "%s", err.message);
 }
 
