@@ -38,6 +38,7 @@ struct process_spec {
 	const char *cwd;         /* absolute, inside */
 	bool terminal;
 	bool wants_stdin;    /* pipes: a pipe for stdin, else /dev/null */
+	bool shell;          /* pipes, and two more: commands at its 0, status at its 9; its stdout is 7, its stderr 8 */
 	uint16_t cols, rows; /* of a terminal */
 };
 
@@ -46,9 +47,12 @@ struct process_streams {
 	int stdin_fd;             /* write end of a pipe */
 	int stdout_fd, stderr_fd; /* read ends of pipes */
 	int tty_fd;               /* the terminal's master: both ways */
+	int command_fd;           /* write end of a shell's commands */
+	int status_fd;            /* read end of a shell's status */
 };
+#define PROCESS_STREAMS_NONE ((struct process_streams){-1, -1, -1, -1, -1, -1})
 
-enum signal_scope { SIGNAL_LEADER, SIGNAL_TREE };
+enum signal_scope { SIGNAL_LEADER, SIGNAL_TREE, SIGNAL_BELOW }; /* BELOW: the tree without its leader */
 
 /* Of a process's whole tree. UINT64_MAX where it cannot be known. */
 struct process_usage {

@@ -51,7 +51,8 @@ static int note_itself(const struct child_plan *plan)
 /* A shell's are moved out of each other's way first. It makes what it executes inherit 0-2 alone. */
 static int take_shell_streams(const struct child_plan *plan)
 {
-	static const int places[STDIO_FDS] = {INIT_SHELL_COMMANDS, INIT_SHELL_STDOUT, INIT_SHELL_STDERR, INIT_SHELL_STATUS};
+	static const int places[STDIO_FDS] = {INIT_SHELL_COMMANDS, INIT_SHELL_STDOUT, INIT_SHELL_STDERR, INIT_SHELL_STATUS,
+	                                      STDERR_FILENO};
 	int ends[STDIO_FDS], outcome = fcntl(plan->outcome_fd, F_DUPFD_CLOEXEC, INIT_SHELL_STATUS + 1);
 	if (outcome < 0)
 		return -1;

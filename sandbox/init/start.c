@@ -33,7 +33,7 @@ static int open_streams(struct init *init, struct process *process, const struct
 	process->is_wide = init->table.wide < WIDE_PIPES;
 	init->table.wide += process->is_wide;
 	if (message->flags & INIT_SHELL)
-		return streams_open_shell(&process->streams, stdio, process->is_wide);
+		return streams_open_shell(&process->streams, stdio, &init->settings, process->is_wide);
 	return streams_open_pipes(&process->streams, stdio, message->flags & INIT_STDIN, process->is_wide);
 }
 

@@ -44,19 +44,6 @@ int streams_open_pipes(struct streams *streams, struct stdio *stdio, bool wants_
 	return 0;
 }
 
-int streams_open_shell(struct streams *streams, struct stdio *stdio, bool is_wide)
-{
-	if (streams_open_pipes(streams, stdio, true, is_wide) < 0)
-		return -1;
-	if (open_pipe(&streams->status, &stdio->fds[STDIO_STATUS], true) == 0)
-		return 0;
-	int errnum = errno;
-	streams_close(streams);
-	stdio_close(stdio);
-	errno = errnum;
-	return -1;
-}
-
 /* The erase character takes a whole character, not a byte: the sandbox's locale is UTF-8. */
 static int prepare_terminal(int slave, const struct settings *settings)
 {
@@ -100,6 +87,30 @@ int streams_open_terminal(struct streams *streams, struct stdio *stdio, const st
 	return 0;
 }
 
+int streams_open_shell(struct streams *streams, struct stdio *stdio, const struct settings *settings, bool is_wide)
+{
+	struct streams terminal;
+	struct stdio slave;
+	if (streams_open_terminal(&terminal, &slave, settings, 0, 0) < 0)
+		return -1;
+	if (streams_open_pipes(streams, stdio, true, is_wide) < 0) {
+		int errnum = errno;
+		streams_close(&terminal);
+		stdio_close(&slave);
+		errno = errnum;
+		return -1;
+	}
+	streams->console = terminal.tty;
+	stdio->fds[STDIO_CONSOLE] = slave.fds[0];
+	if (open_pipe(&streams->status, &stdio->fds[STDIO_STATUS], true) == 0)
+		return 0;
+	int errnum = errno;
+	streams_close(streams);
+	stdio_close(stdio);
+	errno = errnum;
+	return -1;
+}
+
 size_t streams_list(const struct streams *streams, int fds[STREAMS_MOST])
 {
 	const int ours[] = {streams->tty, streams->out, streams->err, streams->in, streams->status};
@@ -122,6 +133,7 @@ void streams_close(struct streams *streams)
 	close_fd(&streams->err);
 	close_fd(&streams->in);
 	close_fd(&streams->status);
+	close_fd(&streams->console);
 }
 
 void stdio_close(struct stdio *stdio)

@@ -56,7 +56,7 @@ enum {
 	INIT_LOST = 1u << 9, /* its subreaper was killed: how it ended is not known (value then is SIGKILL) */
 };
 
-/* What stands where in a shell: what it writes by itself (prompts, notices) goes to 1 and 2, which are /dev/null. */
+/* What stands where in a shell. Its 1 is /dev/null, its 2 a terminal that nobody reads, for what it says at its start. */
 enum init_shell_fd { INIT_SHELL_COMMANDS = 0, INIT_SHELL_STDOUT = 7, INIT_SHELL_STDERR, INIT_SHELL_STATUS };
 
 /* phase of START_FAILED: what failed. The gateway makes the text. */

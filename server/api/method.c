@@ -2,6 +2,7 @@
 
 #include "process_methods.h"
 #include "session_methods.h"
+#include "shell_methods.h"
 #include "templates.h"
 #include "token_methods.h"
 
@@ -32,6 +33,10 @@ const struct method methods[] = {
      .summary = "end a process and its whole tree"},
 	{"process.wait", RIGHT_READ, process_params, ARGS(process_args), .handle = handle_process_wait,
      .summary = "how a process ended, once it has"},
+	{"shell.start", RIGHT_RUN, shell_start_params, ARGS(shell_start_args), .defaults = &shell_start_defaults,
+     .handle = handle_shell_start, .summary = "start a shell that keeps its state between commands"},
+	{"shell.run", RIGHT_RUN, shell_run_params, ARGS(shell_run_args), .defaults = &shell_run_defaults,
+     .handle = handle_shell_run, .summary = "run a command in a shell and answer with its output"},
 	{"template.list", RIGHT_READ, no_params, 0, .handle = handle_template_list,
      .summary = "what sessions can be made from"},
 	{"token.create", RIGHT_ADMIN, token_create_params, ARGS(token_create_args), .handle = handle_token_create,

@@ -170,6 +170,17 @@ bool can_start(struct call *call, const struct session *session, const struct st
 	return false;
 }
 
+void call_start_process(struct call *call, struct session *session, const struct process_options *options)
+{
+	struct process_wait *wait = wait_create(call);
+	wait->watch.started = on_started;
+	wait->watch.not_started = on_not_started;
+	enum error_code code;
+	struct error err;
+	if (!session_start(session, options, &wait->watch, &code, &err))
+		call_fail(wait_finish(&wait->watch), code, NULL, NULL, "%s", err.message);
+}
+
 void handle_process_start(struct call *call, const void *arguments)
 {
 	const struct start_args *args = arguments;
@@ -177,13 +188,7 @@ void handle_process_start(struct call *call, const void *arguments)
 	if (!session || !can_start(call, session, args))
 		return;
 	const struct process_options options = start_options(call, args);
-	struct process_wait *wait = wait_create(call);
-	wait->watch.started = on_started;
-	wait->watch.not_started = on_not_started;
-	enum error_code code;
-	struct error err;
-	if (!session_start(session, &options, &wait->watch, &code, &err))
-		call_fail(wait_finish(&wait->watch), code, NULL, NULL, "%s", err.message);
+	call_start_process(call, session, &options);
 }
 
 /* --- list, signal, kill, wait -------------------------------------------------------------------------------- */

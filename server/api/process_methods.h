@@ -45,6 +45,8 @@ void handle_process_wait(struct call *call, const void *args);
 
 /* Whether the host can keep what the arguments demand; else the call is failed. (process.run has a file of its own.) */
 bool can_start(struct call *call, const struct session *session, const struct start_args *args);
+/* Start a process, and answer {process, seq}. */
+void call_start_process(struct call *call, struct session *session, const struct process_options *options);
 struct process_options start_options(const struct call *call, const struct start_args *args);
 
 #endif

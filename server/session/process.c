@@ -1,6 +1,7 @@
 #include "process.h"
 
 #include "session.h"
+#include "shell.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -256,6 +257,7 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
 
 void process_free(struct process *process)
 {
+	shell_close(process->shell);
 	assert(LIST_EMPTY(&process->watches));
 	process->is_empty = true;
 	clocks_stop(process);

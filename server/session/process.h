@@ -35,6 +35,7 @@ struct process_options {
 	const char *cwd;
 	const char *name, *by; /* by: the principal */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
+	bool is_shell; /* it is shell_argv (shell.h) */
 	bool is_run; /* a request waits for its output: it does not outlive the connection */
 	uint16_t cols, rows;
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes, grace_ms, disconnect_ms;
@@ -62,7 +63,7 @@ struct process {
 	uint32_t number;
 	enum process_state state;
 	bool awaits_init; /* restored: init has not said yet that it knows it */
-	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run;
+	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run, is_shell;
 	bool held;       /* a lossless channel is behind: its streams are not read */
 	bool must_empty; /* EXITED waits until the tree is empty */
 	bool is_empty, usage_known, kill_sent, forgotten;
@@ -74,6 +75,7 @@ struct process {
 	struct source sources[PROCESS_STREAMS];
 	size_t source_count;
 	struct input input;
+	struct shell *shell; /* of one that runs; else NULL */
 	struct intervention intervention;
 	struct ending ending;
 	int wait_status;
@@ -88,7 +90,7 @@ struct process {
 TAILQ_HEAD(process_list, process);
 
 /* A process map is small, since a message holds many and may have 65,536 values and 4 MiB. */
-enum { PROCESS_START_KEYS = 6, ARGV_SHOWN = 16, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512, PROCESS_MAPS = 512 };
+enum { PROCESS_START_KEYS = 7, ARGV_SHOWN = 16, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512, PROCESS_MAPS = 512 };
 
 /* Ask the driver for a process. WATCH hears `started` or `not_started`. NULL when its record has no room. */
 struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,

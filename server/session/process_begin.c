@@ -1,6 +1,7 @@
 /* How a process begins: asked of the driver, started or not; and how a restored one goes on. */
 #include "environment.h"
 #include "session.h"
+#include "shell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,7 @@ static void open_sources(struct process *process, const struct process_streams *
 
 void process_restore_sources(struct process *process)
 {
-	static const struct process_streams none = {-1, -1, -1, -1};
-	open_sources(process, &none);
+	open_sources(process, &PROCESS_STREAMS_NONE);
 	for (size_t i = 0; i < process->source_count; i++)
 		process->sources[i].offset = process->record->offsets[i];
 	for (size_t i = 0; i < process->source_count; i++)
@@ -77,6 +77,12 @@ static void reopen_sources(struct process *process, const struct process_streams
 	}
 }
 
+static void close_pipe(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 /* A restored process that init knows: as before, with its streams; its clocks go on. */
 static void go_on(struct process *process, const struct process_streams *streams)
 {
@@ -85,14 +91,17 @@ static void go_on(struct process *process, const struct process_streams *streams
 	int in = process->terminal ? process->sources[0].fd : streams->stdin_fd;
 	process->input.had_stdin = process->terminal || process->wants_stdin;
 	if (process->state == PROCESS_DONE) {
-		if (streams->stdin_fd >= 0)
-			close(streams->stdin_fd);
+		close_pipe(streams->stdin_fd);
+		close_pipe(streams->command_fd);
+		close_pipe(streams->status_fd);
 		process_forget_if_over(process);
 		return;
 	}
 	if (in >= 0)
 		input_open(&process->input, in, process->terminal);
 	process->input.end_taken = process->input.had_stdin && in < 0;
+	if (process->is_shell)
+		shell_open(process, streams->command_fd, streams->status_fd, true);
 	clocks_start(process);
 	if (process->kill_on_disconnect)
 		process_client_left(process);
@@ -124,6 +133,8 @@ void process_started(struct process *process, const struct process_streams *stre
 	if (in >= 0)
 		input_open(&process->input, in, process->terminal);
 	send_first_input(process);
+	if (process->is_shell)
+		shell_open(process, streams->command_fd, streams->status_fd, false);
 	clocks_start(process);
 	if (process->kill_sent) { /* its end was asked for while it started */
 		process->kill_sent = false;
@@ -184,6 +195,7 @@ struct process *process_create(struct session *session, uint32_t number, const s
 	process->kill_on_exit = options->kill_on_exit;
 	process->kill_on_disconnect = options->kill_on_disconnect;
 	process->is_run = options->is_run;
+	process->is_shell = options->is_shell;
 	process->cols = options->cols;
 	process->rows = options->rows;
 	process->output_limit = options->output_bytes;
@@ -220,6 +232,7 @@ static void ask_driver(struct process *process, const struct process_options *op
 		.cwd = options->cwd,
 		.terminal = options->terminal,
 		.wants_stdin = options->wants_stdin,
+		.shell = options->is_shell,
 		.cols = options->cols,
 		.rows = options->rows,
 	};

@@ -86,6 +86,7 @@ void process_remember_start(struct process *process, const struct process_option
 	}
 	writer_key_bool(&writer, "stdin", options->terminal || options->wants_stdin);
 	writer_key_str(&writer, "by", options->by);
+	writer_key_bool(&writer, "shell", options->is_shell);
 	assert(!writer.failed);
 	process->start_map = writer_steal(&writer, &process->start_map_length);
 }

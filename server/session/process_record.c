@@ -59,6 +59,7 @@ bool process_record_make(struct process *process, const struct process_options *
 	record->kill_on_exit = options->kill_on_exit;
 	record->kill_on_disconnect = options->kill_on_disconnect;
 	record->is_run = options->is_run;
+	record->is_shell = options->is_shell;
 	record->output_limit = options->output_bytes;
 	record->grace_ms = options->grace_ms;
 	record->idle_ms = options->idle_ms;
@@ -110,6 +111,7 @@ struct process *process_restore(struct session *session, struct process_record *
 		.kill_on_exit = record->kill_on_exit,
 		.kill_on_disconnect = record->kill_on_disconnect,
 		.is_run = record->is_run,
+		.is_shell = record->is_shell,
 		.cols = record->cols,
 		.rows = record->rows,
 		.output_bytes = record->output_limit,

@@ -30,6 +30,7 @@ struct process_record {
 	uint16_t cols, rows;
 	uint8_t client[CLIENT_ID_BYTES];
 	uint8_t terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run, end_taken, forgotten, is_ending;
+	uint8_t is_shell;
 	uint8_t stream_ended[PROCESS_STREAMS];
 	uint8_t intervened;                                                           /* enum reason */
 	uint8_t reason;                                                               /* of its ending */

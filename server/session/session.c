@@ -520,7 +520,8 @@ static void on_started(void *owner, uint32_t number, const struct process_stream
 	/* An earlier gateway had finished with it, and could not say so any more. */
 	if (session->sandbox)
 		session->home->driver->forget(session->sandbox, number);
-	const int fds[] = {streams->stdin_fd, streams->stdout_fd, streams->stderr_fd, streams->tty_fd};
+	const int fds[] = {streams->stdin_fd, streams->stdout_fd,  streams->stderr_fd,
+	                   streams->tty_fd,   streams->command_fd, streams->status_fd};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -58,7 +58,9 @@ bool init_client_prepare(struct init_client *client, uint32_t process, const int
 bool init_client_signal(struct init_client *client, uint32_t process, int signo, enum signal_scope scope)
 {
 	struct init_message message = {.type = INIT_SIGNAL, .process = process, .value = signo};
-	message.flags = scope == SIGNAL_TREE ? INIT_SCOPE_TREE : 0;
+	static const uint32_t flags[] = {
+		[SIGNAL_LEADER] = 0, [SIGNAL_TREE] = INIT_SCOPE_TREE, [SIGNAL_BELOW] = INIT_SCOPE_BELOW};
+	message.flags = flags[scope];
 	return send_message(client, &message, NULL, 0);
 }
 
@@ -90,12 +92,14 @@ static int take_fd(struct packet *packet, size_t place)
 
 static void take_started(struct init_client *client, const struct init_message *message, struct packet *packet)
 {
-	bool terminal = message->flags & INIT_TERMINAL;
+	bool terminal = message->flags & INIT_TERMINAL, shell = message->flags & INIT_SHELL;
 	struct process_streams streams = {
-		.stdin_fd = terminal ? -1 : take_fd(packet, 2),
+		.stdin_fd = terminal || shell ? -1 : take_fd(packet, 2),
 		.stdout_fd = terminal ? -1 : take_fd(packet, 0),
 		.stderr_fd = terminal ? -1 : take_fd(packet, 1),
 		.tty_fd = terminal ? take_fd(packet, 0) : -1,
+		.command_fd = shell ? take_fd(packet, 2) : -1,
+		.status_fd = shell ? take_fd(packet, 3) : -1,
 	};
 	client->events->started(client->owner, message->process, &streams);
 }

@@ -28,7 +28,7 @@ struct init_client_events {
 
 struct init_start {
 	uint32_t process;
-	uint32_t flags; /* INIT_TERMINAL, INIT_STDIN, INIT_SUBREAPER */
+	uint32_t flags; /* INIT_TERMINAL, INIT_STDIN, INIT_SHELL, INIT_SUBREAPER */
 	uint16_t cols, rows;
 	struct start_payload payload;
 	const int *leaf; /* its cgroup.procs */

@@ -115,6 +115,7 @@ static struct process *process_new(struct sandbox *sandbox, const struct process
 	process->start = (struct init_start){
 		.process = spec->process,
 		.flags = (spec->terminal ? INIT_TERMINAL : 0u) | (spec->wants_stdin && !spec->terminal ? INIT_STDIN : 0u) |
+	             (spec->shell ? INIT_SHELL : 0u) |
 	             (sandbox->has_leaves ? 0u : INIT_SUBREAPER),
 		.cols = spec->cols,
 		.rows = spec->rows,
@@ -192,6 +193,8 @@ void sandbox_signal(struct sandbox *sandbox, uint32_t number, int signo, enum si
 		return;
 	if (!is_on_its_way(process))
 		init_client_signal(sandbox->init, number, signo, scope);
+	else if (scope == SIGNAL_BELOW)
+		return; /* there is nothing below it yet */
 	else if (scope == SIGNAL_TREE)
 		process->signals_tree |= UINT64_C(1) << (signo - 1);
 	else
@@ -337,7 +340,8 @@ static void send_held(struct sandbox *sandbox, struct process *process)
 
 static void close_streams(const struct process_streams *streams)
 {
-	const int fds[] = {streams->stdin_fd, streams->stdout_fd, streams->stderr_fd, streams->tty_fd};
+	const int fds[] = {streams->stdin_fd, streams->stdout_fd,  streams->stderr_fd,
+	                   streams->tty_fd,   streams->command_fd, streams->status_fd};
 	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

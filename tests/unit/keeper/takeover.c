@@ -75,7 +75,7 @@ static void close_streams(uint32_t process)
 	for (size_t i = 0; i < 4; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	*streams = (struct process_streams){-1, -1, -1, -1};
+	*streams = PROCESS_STREAMS_NONE;
 }
 
 static void start(uint32_t process, bool terminal, bool wants_stdin, const char *command)

@@ -158,7 +158,7 @@ static void close_streams(uint32_t process)
 	for (size_t i = 0; world.seen[process].started && i < 4; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	*streams = (struct process_streams){-1, -1, -1, -1};
+	*streams = PROCESS_STREAMS_NONE;
 }
 
 static void *on_found(void *context, const char *session, struct sandbox *sandbox, const struct layer_report *layers,

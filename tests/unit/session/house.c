@@ -314,7 +314,7 @@ static int make_terminal(int *slave)
 
 void actor_started(struct house *house, struct actor *actor)
 {
-	struct process_streams streams = {-1, -1, -1, -1};
+	struct process_streams streams = PROCESS_STREAMS_NONE;
 	if (actor->terminal) {
 		streams.tty_fd = make_terminal(&actor->out);
 	} else {

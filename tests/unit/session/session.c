@@ -423,7 +423,7 @@ Test(session, what_the_driver_says_of_a_stranger_is_ignored)
 {
 	int fds[2];
 	cr_assert_eq(pipe2(fds, O_CLOEXEC), 0);
-	const struct process_streams streams = {-1, fds[0], fds[1], -1};
+	const struct process_streams streams = {-1, fds[0], fds[1], -1, -1, -1};
 	const struct sandbox_events *events = house.sandbox->events;
 	events->started(house.session, 99, &streams);
 	cr_expect(fcntl(fds[0], F_GETFD) < 0 && fcntl(fds[1], F_GETFD) < 0);
