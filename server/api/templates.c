@@ -19,7 +19,10 @@ static const struct {
 	const char *name;
 	size_t offset;
 } limits[] = {
-#define ROW(field) {#field, offsetof(struct limit_set, field)}
+#define ROW(field)                                \
+	{                                             \
+#field, offsetof(struct limit_set, field) \
+	}
 	ROW(memory), ROW(processes), ROW(cpu), ROW(workspace), ROW(inodes), ROW(open_files), ROW(file_size),
 #undef ROW
 };
@@ -32,9 +35,11 @@ static uint64_t limit_at(const struct limit_set *set, size_t row)
 	return value;
 }
 
-#define LIMIT_ROW(field, low, high, text)                                                             \
-	{#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), \
-	 .summary = text}
+#define LIMIT_ROW(field, low, high, text)                                                                       \
+	{                                                                                                           \
+#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), \
+																				.summary = text                 \
+	}
 /* clang-format off */
 const struct param limit_fields[] = {
 	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 46, "bytes, of all processes and their files"),
@@ -101,8 +106,8 @@ const struct template *templates_find(const struct templates *templates, const c
 static struct sandbox_limits limits_of(const struct limit_set *asked, const struct limit_set *given)
 {
 	struct sandbox_limits result = sandbox_limits_default();
-#define CHOOSE(field, from)                                                           \
-	if (asked->from != 0 || given->from != 0)                                         \
+#define CHOOSE(field, from)                   \
+	if (asked->from != 0 || given->from != 0) \
 	result.field = (__typeof__(result.field))(asked->from != 0 ? asked->from : given->from)
 	CHOOSE(memory, memory);
 	CHOOSE(processes, processes);
@@ -127,8 +132,8 @@ static bool within_most(struct call *call, const struct template *template, cons
 	}
 	if (template->most_ttl_ms == 0 || args->ttl_ms <= template->most_ttl_ms)
 		return true;
-	call_fail(call, CODE_LIMIT, "limit", "ttl_ms", "the template `%s` allows a `ttl_ms` of at most %llu", template->name,
-	          (unsigned long long)template->most_ttl_ms);
+	call_fail(call, CODE_LIMIT, "limit", "ttl_ms", "the template `%s` allows a `ttl_ms` of at most %llu",
+	          template->name, (unsigned long long)template->most_ttl_ms);
 	return false;
 }
 

@@ -35,11 +35,15 @@ static int parse_layer(const struct flag *flag, const char *text, void *field, s
 }
 
 #define FIELD(name) .offset = offsetof(struct template_section, name)
-#define LIMIT(name, field, form, argument_text, low, high, text) \
-	{name, argument_text, NULL, "built in", form, FIELD(limits.field), .least = (low), .most = (high), .help = text}
-#define MOST(name, field, form, argument_text, low, high) \
-	{"max-" name, argument_text, NULL, NULL, form, FIELD(most.field), .least = (low), .most = (high), \
-	 .help = "the most of it that a client may ask for"}
+#define LIMIT(name, field, form, argument_text, low, high, text)                                                       \
+	{                                                                                                                  \
+		name, argument_text, NULL, "built in", form, FIELD(limits.field), .least = (low), .most = (high), .help = text \
+	}
+#define MOST(name, field, form, argument_text, low, high)                                      \
+	{                                                                                          \
+		"max-" name, argument_text, NULL, NULL, form, FIELD(most.field),                       \
+			.least = (low), .most = (high), .help = "the most of it that a client may ask for" \
+	}
 
 /* The same bounds as the parameters of session.create have. */
 /* clang-format off */

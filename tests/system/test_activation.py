@@ -1,12 +1,14 @@
 """A server that a service manager starts: sockets that are handed over, what it is told, and a stop that waits."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import time
 
 import pytest
+from conftest import TOP, Server
 from test_metrics import get
 from wire import RemoteError
 
@@ -133,3 +135,29 @@ def test_the_waiting_has_an_end(start_server):
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(20) == 0 and 1.8 < time.monotonic() - begun < 10
     assert client.wait_closed() == 1001 and channel.view.frames[-1][3] == "stopped"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root's capabilities")
+def test_the_unit_leaves_enough_rights(programs, tmp_path):
+    """With no more capabilities than docker/sandbar.service leaves, sandboxes have the same layers as with all."""
+    unit = (TOP / "docker/sandbar.service").read_text()
+    kept = re.search("^CapabilityBoundingSet=(.*)$", unit, re.M)[1].split()
+    bounded = ",".join(["-all", *("+" + name.removeprefix("CAP_").lower() for name in kept)])
+    wrapper = tmp_path / "sandbard"
+    wrapper.write_text(f'#!/bin/sh\nexec setpriv --bounding-set={bounded} -- {programs}/sandbard "$@"\n')
+    wrapper.chmod(0o755)
+
+    def layers(folder):
+        server = Server(folder, [])
+        try:
+            with server.client() as client:
+                session = client.create()
+                assert client.run(session, "echo hi; touch /work/x")["stdout"] == b"hi\n"
+                found = [(layer["name"], layer["on"]) for layer in client.call("session.info", session=session)["layers"]]
+                client.call("session.end", session=session)
+        finally:
+            faults = server.finish()
+        assert not faults, faults
+        return found
+
+    assert layers(tmp_path) == layers(programs)

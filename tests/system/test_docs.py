@@ -7,9 +7,9 @@ from conftest import TOP
 
 
 def test_the_page_on_the_server_lists_its_flags(programs):
-    """docs/server.md holds the very table that `sandbard --help-markdown` prints."""
+    """docs/operations.md holds the very table that `sandbard --help-markdown` prints."""
     printed = subprocess.run([programs / "sandbard", "--help-markdown"], capture_output=True, text=True, check=True, timeout=30).stdout
-    assert printed.strip() in (TOP / "docs/server.md").read_text(), "put the output of `sandbard --help-markdown` there"
+    assert printed.strip() in (TOP / "docs/operations.md").read_text(), "put the output of `sandbard --help-markdown` there"
 
 
 def test_the_readme_uses_commands_that_exist(programs):
