@@ -407,7 +407,8 @@ const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length
 
 void channel_credit(struct channel *channel, uint64_t bytes)
 {
-	if (channel->closing || (channel->has_credit && bytes <= channel->credit))
+	bool is_spent = channel->closing && !channel->has_credit; /* what is left comes without it */
+	if (is_spent || (channel->has_credit && bytes <= channel->credit))
 		return;
 	channel->has_credit = true;
 	channel->credit = bytes;

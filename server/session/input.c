@@ -257,7 +257,8 @@ void input_finish(struct input *input)
 		LIST_REMOVE(client, link);
 		free(client);
 	}
-	journal_stdin_forget(input->process->session->journal, input->process->number);
+	if (input->process->session->journal)
+		journal_stdin_forget(input->process->session->journal, input->process->number);
 }
 
 /* --- taking ------------------------------------------------------------------------------------------------------ */
@@ -275,9 +276,10 @@ static struct input_client *find_client(const struct input *input, const uint8_t
 static struct input_client *client_of(struct input *input, const uint8_t id[CLIENT_ID_BYTES], bool make)
 {
 	struct input_client *client = find_client(input, id);
-	if (client)
-		return client;
-	struct journal_stdin_slot *slot = journal_stdin(input->process->session->journal, id, input->process->number, make);
+	struct journal *journal = input->process->session->journal;
+	if (client || !journal)
+		return client; /* of a session that has ended, nothing is known of input */
+	struct journal_stdin_slot *slot = journal_stdin(journal, id, input->process->number, make);
 	if (!slot)
 		return NULL;
 	client = calloc(1, sizeof *client);

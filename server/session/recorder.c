@@ -169,7 +169,7 @@ static void take_report(struct recorder *recorder, const struct recorder_report 
 	if (--recorder->open_requests == 0)
 		ev_timer_stop(recorder->loop, &recorder->watchdog);
 	if (report->is_open) {
-		recording->has_position = recording->is_open && !report->is_overrun;
+		recording->has_position = recording->is_open && !report->is_overrun && !report->errnum;
 		recording->first = report->first;
 		recording->last = report->last;
 		recording->position = report->position;

@@ -29,7 +29,7 @@ struct recorder_report {
 	uint64_t position;   /* behind it, in the journal */
 	uint64_t bytes;      /* of all segments */
 	uint32_t is_open;    /* 0: the OPEN failed */
-	uint32_t is_overrun; /* what stood at POSITION was overwritten before it could be copied */
+	uint32_t is_overrun; /* what stood at POSITION was overwritten before it could be copied, or nothing stood there */
 };
 
 _Static_assert(sizeof(struct recorder_request) == 32 && sizeof(struct recorder_report) == 48, "their form is fixed");

@@ -227,6 +227,8 @@ void follower_advance(struct follower *follower, uint64_t seq, uint64_t position
 		uint64_t begin = position;
 		while (report->position - begin < TURN && record_block(follower, follower->seq, report))
 			;
+	} else {
+		report->is_overrun |= seq > follower->seq; /* POSITION is not where the record goes on */
 	}
 	follower_report(follower, report);
 }

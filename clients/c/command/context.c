@@ -244,15 +244,16 @@ static bool is_session_id(const char *text)
 	       strspn(text, "abcdefghijklmnopqrstuvwxyz234567") == SANDBAR_SESSION_BYTES - 1;
 }
 
-static int find_by_name(struct context *context, const char *name, char id[SANDBAR_SESSION_BYTES])
+/* How many of the sessions that live, or have ended, are called NAME; ID becomes the first one's. -1 on error. */
+static int count_named(struct context *context, const char *name, bool ended, char id[SANDBAR_SESSION_BYTES],
+                       struct sandbar_error *error)
 {
 	struct query query;
 	struct reader row;
-	struct sandbar_error error;
-	size_t found = 0;
+	int found = 0;
 
-	if (query_begin(&query, context->sandbar, "session.list", NULL, 0, &error) < 0)
-		return context_fail(context, "session.list", &error);
+	if (query_sessions(&query, context->sandbar, ended, error) < 0)
+		return -1;
 	struct reader rows = query_field(&query.result, "sessions");
 	while (query_next(&rows, &row)) {
 		if (view_equals(query_text(&row, "name"), name) && found++ == 0)
@@ -260,10 +261,23 @@ static int find_by_name(struct context *context, const char *name, char id[SANDB
 			         query_text(&row, "session").data);
 	}
 	query_finish(&query);
+	return found;
+}
+
+/* One that lives goes before all that have ended. */
+static int find_by_name(struct context *context, const char *name, char id[SANDBAR_SESSION_BYTES])
+{
+	struct sandbar_error error;
+	int found = count_named(context, name, false, id, &error);
+
+	if (found == 0)
+		found = count_named(context, name, true, id, &error);
+	if (found < 0)
+		return context_fail(context, "session.list", &error);
 	if (found == 1)
 		return -1;
 	failure_set(&error, found ? "usage" : "not_found",
-	            found ? "%zu sessions have this name: use the id" : "no such session", found);
+	            found ? "%d sessions have this name: use the id" : "no such session", found);
 	return context_fail(context, name, &error);
 }
 

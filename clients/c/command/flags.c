@@ -166,6 +166,7 @@ static const struct flag FLAGS[] = {
 
 	{"view", 0, NULL, read_switch, FIELD(view), 0, "attach", "only watch: as a viewer"},
 	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^])"},
+	{"ended", 0, NULL, read_switch, FIELD(ended), 0, "ls", "those that have ended, and can be read by logs and attach"},
 	{"follow", 'f', NULL, read_switch, FIELD(follow), 0, "logs", "go on with what comes"},
 	{"process", 'p', "N", read_number, FIELD(process), 0, "logs", "only this process"},
 	{"stream", 0, "NAME", read_stream, FIELD(stream), 0, "logs", "only stdout, stderr or tty"},

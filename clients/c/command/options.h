@@ -36,7 +36,7 @@ struct options {
 	uint64_t wall_ms, idle_ms, cpu_ms, output_bytes, grace_ms, ttl_ms;
 	bool has_grace;
 
-	bool view, follow, tree;
+	bool view, follow, tree, ended;
 	const char *detach_key, *stream, *signal, *tenant, *rights, *template;
 	uint64_t expires_ms;
 	uint64_t process;

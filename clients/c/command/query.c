@@ -38,6 +38,18 @@ int query_session(struct query *query, struct sandbar *sandbar, const char *meth
 	return status;
 }
 
+int query_sessions(struct query *query, struct sandbar *sandbar, bool ended, struct sandbar_error *error)
+{
+	struct writer params;
+
+	writer_init(&params, LIMIT_MESSAGE_BYTES);
+	writer_map(&params, 1);
+	writer_key_bool(&params, "ended", ended);
+	int status = query_begin(query, sandbar, "session.list", params.data, params.length, error);
+	writer_finish(&params);
+	return status;
+}
+
 void query_wait(struct sandbar *sandbar, const char *session, uint32_t process, sandbar_answer answer, void *user)
 {
 	struct writer params;

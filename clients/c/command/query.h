@@ -18,6 +18,8 @@ int query_begin(struct query *query, struct sandbar *sandbar, const char *method
 /* With {session: ID, process: PROCESS}; PROCESS 0 is left out. */
 int query_session(struct query *query, struct sandbar *sandbar, const char *method, const char *session,
                   uint32_t process, struct sandbar_error *error);
+/* session.list: those that live, or that have ended. */
+int query_sessions(struct query *query, struct sandbar *sandbar, bool ended, struct sandbar_error *error);
 /* Without waiting: process.wait, whose answer query_ending() reads. */
 void query_wait(struct sandbar *sandbar, const char *session, uint32_t process, sandbar_answer answer, void *user);
 bool query_ending(const void *result, size_t length, struct sandbar_ending *ending);

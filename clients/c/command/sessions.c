@@ -116,6 +116,23 @@ static void print_sessions(const struct reader *result)
 	columns_print(columns, stdout);
 }
 
+static void print_ended(const struct reader *result)
+{
+	static const char *const HEADINGS[] = {"SESSION", "ENDED", "REASON", "NAME", NULL};
+	struct columns *columns = columns_create(HEADINGS);
+	struct reader rows = query_field(result, "sessions"), row;
+	uint64_t now = now_us();
+
+	while (query_next(&rows, &row)) {
+		uint64_t ended = query_number(&row, "ended_us");
+		add_text(columns, &row, "session");
+		add_age(columns, now > ended ? now - ended : 0);
+		add_text(columns, &row, "reason");
+		add_text(columns, &row, "name");
+	}
+	columns_print(columns, stdout);
+}
+
 static void print_json(const struct reader *result)
 {
 	struct reader reader = *result;
@@ -131,11 +148,13 @@ int command_ls(struct options *options)
 	struct sandbar_error error;
 	int status = context_connect(&context, options);
 
-	if (status < 0 && query_begin(&query, context.sandbar, "session.list", NULL, 0, &error) < 0)
+	if (status < 0 && query_sessions(&query, context.sandbar, options->ended, &error) < 0)
 		status = context_fail(&context, "session.list", &error);
 	if (status < 0) {
 		if (options->json)
 			print_json(&query.result);
+		else if (options->ended)
+			print_ended(&query.result);
 		else
 			print_sessions(&query.result);
 		query_finish(&query);
