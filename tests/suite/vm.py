@@ -1,6 +1,7 @@
 """The system tests once more with a release build, on Debian's own kernel with cgroup v2 alone: a guest under QEMU, which
 needs no KVM. tests/vm makes it. A host that cannot have one skips; a guest that does not come to its end is a failure."""
 
+import fcntl
 import os
 import re
 import sys
@@ -24,6 +25,12 @@ def run(report, only, _options):
         report.add(Result("vm", SKIPPED, lack))
         return
     os.makedirs(image.FOLDER, exist_ok=True)
+    with open(f"{image.FOLDER}/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two would write the same disks
+        run_guest(report, only)
+
+
+def run_guest(report, only):
     try:
         kernel = image.unpacked(image.KERNEL)
         initramfs = image.initramfs(kernel, image.unpacked("busybox-static"))

@@ -3,7 +3,7 @@
 import hashlib
 import time
 
-from wire import STDERR, TTY
+from wire import SLOWNESS, STDERR, TTY
 
 TAIL = "head -c 1048576 /dev/zero | tr '\\0' x; printf END; printf E2 >&2"
 
@@ -16,7 +16,7 @@ def test_the_tail_of_a_pipe_is_never_lost(server):
     with server.client(pace=8e6) as client:
         session = client.create()
         channel = client.attach(session, mode="lossless")
-        for _ in range(10):
+        for _ in range(round(10 / SLOWNESS)):
             for process in [client.shell(session, TAIL) for _ in range(4)]:
                 ending = channel.wait_exit(process)
                 assert ending["offsets"] == {"stdout": 1048579, "stderr": 2} and ending["exit_code"] == 0
@@ -28,7 +28,7 @@ def test_the_tail_of_a_pipe_is_never_lost(server):
 def test_a_quick_command_is_never_silent(client, session):
     """`printf hi` two hundred times: two bytes and an ending, each time."""
     channel = client.attach(session, mode="lossless")
-    for _ in range(20):
+    for _ in range(round(20 / SLOWNESS)):
         processes = [client.start(session, "printf", "hi") for _ in range(10)]
         for process in processes:
             assert channel.wait_exit(process)["offsets"] == {"stdout": 2, "stderr": 0}
@@ -45,7 +45,7 @@ def test_the_tail_of_a_terminal_is_never_lost(server):
     with server.client() as fast, server.client(pace=4e6) as slow:
         session = fast.create()
         channels = [fast.attach(session, mode="lossless"), slow.attach(session, mode="lossless")]
-        for _ in range(60):
+        for _ in range(round(60 / SLOWNESS)):
             process = fast.shell(session, "seq 1 20000; printf LAST; exit 3", terminal={"cols": 80, "rows": 24})
             for channel in channels:
                 ending = channel.wait_exit(process)
