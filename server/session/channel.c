@@ -144,7 +144,8 @@ bool channel_has_more(const struct channel *channel)
 
 const char *channel_over(const struct channel *channel)
 {
-	return channel->closing && !channel_has_more(channel) ? channel->closing : NULL;
+	bool is_fetched = channel->own.length == 0 && channel->live_sent && channel->at.seq > history_last(channel->session);
+	return is_fetched ? channel->closing : NULL; /* one that waits for credit is not over */
 }
 
 bool channel_follows(const struct channel *channel, uint32_t process)
