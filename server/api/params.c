@@ -1,5 +1,7 @@
 #include "params.h"
 
+#include "server/session/context.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +256,42 @@ static bool decode_env(struct decoding *at)
 	return true;
 }
 
+/* One name or text of a context. */
+static bool read_note(struct decoding *at, struct view *text, size_t least, size_t most)
+{
+	if (!reader_str(&at->reader, text))
+		return wrong_type(at, "a map of texts");
+	if (text->length < least || text->length > most || memchr(text->data, '\0', text->length))
+		return fail(at, text->length > most ? CODE_TOO_LARGE : CODE_INVALID_PARAMS,
+		            "a name in `%s` has 1...%d bytes, a text at most %d, neither holds NUL", at->row->name,
+		            CONTEXT_NAME_BYTES, CONTEXT_TEXT_BYTES);
+	return true;
+}
+
+static bool decode_context(struct decoding *at)
+{
+	const struct param *row = at->row;
+	uint32_t count;
+	if (!reader_map(&at->reader, &count))
+		return wrong_type(at, "a map of texts");
+	if (count > CONTEXT_ENTRIES)
+		return fail(at, CODE_TOO_LARGE, "`%s` may have at most %d entries", row->name, CONTEXT_ENTRIES);
+	char *text;
+	size_t used = 0;
+	char **strings = take_strings(at, 2 * count, row->most + 2 * (size_t)count, &text);
+	for (uint32_t i = 0; i < 2 * count; i++) {
+		struct view note;
+		if (!read_note(at, &note, i % 2 == 0, i % 2 == 0 ? CONTEXT_NAME_BYTES : CONTEXT_TEXT_BYTES))
+			return false;
+		used += note.length;
+		if (used > row->most)
+			return fail(at, CODE_TOO_LARGE, "`%s` may have at most %llu bytes in all", row->name,
+			            (unsigned long long)row->most);
+		strings[i] = put_view(&text, note, '\0');
+	}
+	return true;
+}
+
 static bool decode_map(struct decoding *at)
 {
 	bool *has = (bool *)(at->into + at->row->has_offset);
@@ -271,7 +309,7 @@ static bool (*const decoders[])(struct decoding *at) = {
 	[PARAM_PATH] = decode_path,
 	[PARAM_TEXT] = decode_text,       [PARAM_UINT] = decode_uint,   [PARAM_OPTIONAL] = decode_optional,
 	[PARAM_BOOL] = decode_bool,       [PARAM_CHOICE] = decode_choice, [PARAM_BYTES] = decode_bytes,
-	[PARAM_STRINGS] = decode_strings, [PARAM_ENV] = decode_env,     [PARAM_UINTS] = decode_uints,
+	[PARAM_STRINGS] = decode_strings, [PARAM_ENV] = decode_env, [PARAM_CONTEXT] = decode_context,     [PARAM_UINTS] = decode_uints,
 	[PARAM_MAP] = decode_map,
 };
 

@@ -20,6 +20,7 @@ enum param_type {
 	PARAM_BYTES,    /* struct view: at most `most` bytes; borrowed from the message */
 	PARAM_STRINGS,  /* const char **, ended by NULL: least ... most of them, each text or bytes without NUL */
 	PARAM_ENV,      /* const char **, ended by NULL: "NAME=value" from a map; at most `most` */
+	PARAM_CONTEXT,  /* const char **, ended by NULL: name, text, … from a map, as context.h; at most `most` bytes */
 	PARAM_UINTS,    /* struct uint_list: at most `most`; nil = absent */
 	PARAM_MAP,      /* struct optional_map, whose fields are the rows of `fields`; nil = absent */
 };

@@ -25,6 +25,7 @@ static const struct param terminal_fields[] = {
 	{"argv", PARAM_STRINGS, START(argv), .required = true, .least = 1, .most = LIMIT_ARGUMENTS,                        \
 	 .summary = "the program, looked up in PATH, and its arguments"},                                                  \
 	{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},        \
+	{"context", PARAM_CONTEXT, START(context), .most = CONTEXT_PROCESS_BYTES, .summary = "what the client notes beside it"}, \
 	{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},             \
 	{"terminal", PARAM_MAP, .fields = terminal_fields, .has_offset = START(has_terminal),                              \
 	 .summary = "a terminal instead of pipes"},                                                                        \
@@ -88,6 +89,7 @@ struct process_options start_options(const struct call *call, const struct start
 		.envp = (const char *const *)args->env,
 		.cwd = args->cwd,
 		.name = args->name,
+		.context = (const char *const *)args->context,
 		.by = call->caller->principal.name,
 		.terminal = args->has_terminal,
 		.wants_stdin = args->wants_stdin,

@@ -10,7 +10,7 @@ enum { RUN_BYTES = 1024 * 1024 }; /* most bytes of input, and of each stream in 
 
 struct start_args {
 	const char *session, *cwd, *name;
-	const char **argv, **env;
+	const char **argv, **env, **context;
 	struct {
 		uint64_t cols, rows;
 	} terminal;

@@ -3,6 +3,7 @@
 #include "server/guard/gate.h"
 #include "templates.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,21 @@ const struct param session_create_params[] = {
      .summary = "it ends this long after it was made"},
 	{"require", PARAM_STRINGS, offsetof(struct session_create_args, require), .most = LAYER_COUNT,
      .summary = "layers that must be on"},
+	{"context", PARAM_CONTEXT, offsetof(struct session_create_args, context), .most = CONTEXT_SESSION_BYTES,
+     .summary = "what the client notes beside it"},
 	{0},
 };
 const struct session_create_args session_create_defaults = {.name = "", .template = TEMPLATE_DEFAULT};
+
+const struct param session_update_params[] = {
+	SESSION_ROW(session_update_args),
+	{"name", PARAM_TEXT, offsetof(struct session_update_args, name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},
+	{"ttl_ms", PARAM_OPTIONAL, offsetof(struct session_update_args, ttl_ms), .most = years_ms,
+     .summary = "it ends this long after it was made; 0 = it does not"},
+	{"context", PARAM_CONTEXT, offsetof(struct session_update_args, context), .most = CONTEXT_SESSION_BYTES,
+     .summary = "stands for what was noted before"},
+	{0},
+};
 
 const struct param session_list_params[] = {
 	{"ended", PARAM_BOOL, offsetof(struct session_list_args, ended),
@@ -180,7 +193,9 @@ static bool record_of(struct call *call, const struct session_create_args *args,
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
-	struct session_options options = {.name = args->name, .tenant = call->caller->principal.tenant};
+	struct session_options options = {.name = args->name,
+	                                  .tenant = call->caller->principal.tenant,
+	                                  .context = (const char *const *)args->context};
 	if (!has_room(call) || !record_of(call, args, &options.record_bytes) ||
 	    !templates_apply(call, args, &options))
 		return;
@@ -195,6 +210,32 @@ void handle_session_create(struct call *call, const void *arguments)
 		free(*entry);
 	free(options.env);
 	call_fail(wait_finish(&wait->watch), code, NULL, NULL, "%s", err.message);
+}
+
+static bool may_live(struct call *call, const struct session *session, const struct optional_uint *ttl_ms)
+{
+	if (!ttl_ms->has || session->most_ttl_ms == 0 || (ttl_ms->value > 0 && ttl_ms->value <= session->most_ttl_ms))
+		return true;
+	call_fail(call, CODE_LIMIT, "limit", "ttl_ms", "the session's template allows a `ttl_ms` of at most %llu",
+	          (unsigned long long)session->most_ttl_ms);
+	return false;
+}
+
+void handle_session_update(struct call *call, const void *arguments)
+{
+	const struct session_update_args *args = arguments;
+	struct session *session = call_session(call, args->session);
+	if (!session || !may_live(call, session, &args->ttl_ms))
+		return;
+	const struct session_changes changes = {.name = args->name,
+	                                        .context = (const char *const *)args->context,
+	                                        .ttl_ms = args->ttl_ms.has ? &args->ttl_ms.value : NULL};
+	struct error err;
+	if (session_update(session, &changes, &err) == 0)
+		call_answer_empty(call);
+	else
+		call_fail(call, err.errnum == ENOSPC || err.errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL, NULL, NULL, "%s",
+		          err.message);
 }
 
 void handle_session_end(struct call *call, const void *arguments)
@@ -241,6 +282,16 @@ static bool is_shown(const struct session *session, const struct call *call)
 	return is_there && is_callers(call, session->tenant);
 }
 
+/* A list of very many sessions has no room for what was noted beside the last ones. */
+static void list_context(struct writer *writer, const struct session *session)
+{
+	writer_str(writer, "context");
+	if (writer->length < CALL_RESULT_BYTES / 2)
+		context_write(writer, (const char *const *)session->context);
+	else
+		writer_nil(writer);
+}
+
 static void list_live(struct call *call)
 {
 	const struct sessions *sessions = &call->caller->server->sessions;
@@ -252,9 +303,10 @@ static void list_live(struct call *call)
 	LIST_FOREACH(session, &sessions->list, link) {
 		if (!is_shown(session, call))
 			continue;
-		writer_map(&call->result, SUMMARY_KEYS + 1);
+		writer_map(&call->result, SUMMARY_KEYS + 2);
 		write_summary(&call->result, session);
 		writer_key_uint(&call->result, "participants", count_channels(session));
+		list_context(&call->result, session);
 	}
 }
 
@@ -408,8 +460,11 @@ static void write_record(struct writer *writer, const struct session *session)
 static void write_info(struct writer *writer, const struct session *session)
 {
 	const struct journal *journal = session->journal;
-	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 8 : 6));
+	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 10 : 8));
 	write_summary(writer, session);
+	writer_key_uint(writer, "ttl_ms", session->ttl_ms);
+	writer_str(writer, "context");
+	context_write(writer, (const char *const *)session->context);
 	if (session->state == SESSION_ENDED)
 		write_end(writer, session->ended_us, session->end_reason);
 	write_limits(writer, &session->limits);

@@ -9,7 +9,7 @@
 
 struct session_create_args {
 	const char *name, *template;
-	const char **env, **require;
+	const char **env, **require, **context;
 	struct limit_set limits;
 	struct optional_uint record; /* stands among the limits on the wire */
 	bool has_limits;
@@ -18,6 +18,12 @@ struct session_create_args {
 
 struct session_list_args {
 	bool ended;
+};
+
+struct session_update_args {
+	const char *session, *name; /* NULL: it stays as it is; so does `context` */
+	const char **context;
+	struct optional_uint ttl_ms;
 };
 
 struct session_args {
@@ -35,7 +41,7 @@ struct detach_args {
 	uint64_t channel;
 };
 
-extern const struct param session_create_params[], session_list_params[], session_params[], attach_params[],
+extern const struct param session_create_params[], session_list_params[], session_update_params[], session_params[], attach_params[],
 	detach_params[], no_params[];
 extern const struct session_create_args session_create_defaults;
 extern const struct attach_args attach_defaults;
@@ -43,6 +49,7 @@ extern const struct attach_args attach_defaults;
 void handle_session_create(struct call *call, const void *args);
 void handle_session_list(struct call *call, const void *args);
 void handle_session_info(struct call *call, const void *args);
+void handle_session_update(struct call *call, const void *args);
 void handle_session_end(struct call *call, const void *args);
 void handle_session_attach(struct call *call, const void *args);
 void handle_session_detach(struct call *call, const void *args);

@@ -186,6 +186,7 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 	options->limits = limits_of(&args->limits, &template->limits);
 	options->required_layers = template->required_layers;
 	options->ttl_ms = ttl_of(call, template, args->ttl_ms);
+	options->most_ttl_ms = template->most_ttl_ms;
 	const char *wrong = sandbox_limits_check(&options->limits);
 	if (!within_most(call, template, args) ||
 	    !layers_of(call, (const char *const *)args->require, &options->required_layers))

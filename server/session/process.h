@@ -34,6 +34,7 @@ struct process_options {
 	const char *const *envp; /* entries beside the session's, ended by NULL */
 	const char *cwd;
 	const char *name, *by; /* by: the principal */
+	const char *const *context; /* as context.h; at most CONTEXT_PROCESS_BYTES */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
 	bool is_shell; /* it is shell_argv (shell.h) */
 	bool is_run; /* a request waits for its output: it does not outlive the connection */
@@ -90,7 +91,7 @@ struct process {
 TAILQ_HEAD(process_list, process);
 
 /* A process map is small, since a message holds many and may have 65,536 values and 4 MiB. */
-enum { PROCESS_START_KEYS = 7, ARGV_SHOWN = 16, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512, PROCESS_MAPS = 512 };
+enum { PROCESS_START_KEYS = 8, ARGV_SHOWN = 16, ARGV_SHOWN_BYTES = 1024, CWD_SHOWN_BYTES = 512, PROCESS_MAPS = 512 };
 
 /* Ask the driver for a process. WATCH hears `started` or `not_started`. NULL when its record has no room. */
 struct process *process_start(struct session *session, uint32_t number, const struct process_options *options,

@@ -87,6 +87,8 @@ void process_remember_start(struct process *process, const struct process_option
 	writer_key_bool(&writer, "stdin", options->terminal || options->wants_stdin);
 	writer_key_str(&writer, "by", options->by);
 	writer_key_bool(&writer, "shell", options->is_shell);
+	writer_str(&writer, "context");
+	context_write(&writer, options->context);
 	assert(!writer.failed);
 	process->start_map = writer_steal(&writer, &process->start_map_length);
 }

@@ -214,6 +214,7 @@ void session_release(struct session *session)
 	records_destroy(session->records);
 	writer_finish(&session->event);
 	free_env(session->env);
+	context_destroy(session->context);
 	free(session);
 }
 
@@ -242,6 +243,8 @@ static struct session *make_session(struct sessions *sessions, const struct sess
 	snprintf(session->name, sizeof session->name, "%s", options->name);
 	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
 	session->limits = options->limits;
+	session->context = context_copy(options->context);
+	session->most_ttl_ms = options->most_ttl_ms;
 	session->ttl_ms = options->ttl_ms ? options->ttl_ms : sessions->default_ttl_ms;
 	session->record_bytes = options->record_bytes < sessions->record_bytes ? options->record_bytes
 	                                                                       : sessions->record_bytes;

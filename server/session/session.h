@@ -8,6 +8,7 @@
 #define SANDBAR_SESSION_H
 
 #include "channel.h"
+#include "context.h"
 #include "counters.h"
 #include "kept.h"
 #include "process.h"
@@ -49,6 +50,8 @@ struct session {
 	struct sandbox_limits limits;
 	struct layer_report layers;
 	char **env; /* "NAME=value", ended by NULL; owned */
+	char **context;               /* owned; NULL = empty */
+	uint64_t most_ttl_ms;         /* that ttl_ms may become; 0 = no bound */
 	struct process_list processes;
 	uint32_t next_process, next_participant;
 	size_t process_count, running_count;
@@ -91,7 +94,8 @@ struct session_options {
 	char **env; /* ended by NULL; becomes the session's */
 	struct sandbox_limits limits;
 	uint32_t required_layers;
-	uint64_t ttl_ms;
+	uint64_t ttl_ms, most_ttl_ms;
+	const char *const *context; /* is copied */
 	uint64_t record_bytes; /* within the server's */
 };
 
@@ -112,6 +116,14 @@ struct session *session_create(struct sessions *sessions, const struct session_o
                                struct session_watch *watch, enum error_code *code, struct error *err);
 /* End it for REASON ("ended", "ttl", "stopped", "lost"); WATCH (may be NULL) hears `ended`. */
 void session_end(struct session *session, const char *reason, struct session_watch *watch);
+
+/* Change what is not NULL, and write it down. -1: nothing has changed. */
+struct session_changes {
+	const char *name;
+	const char *const *context;
+	const uint64_t *ttl_ms; /* since it was made; one that is over ends it soon */
+};
+int session_update(struct session *session, const struct session_changes *changes, struct error *err);
 
 /* For restore.c: one without anything but an id; frees it again, leaving its files; and its clock. */
 struct session *session_allocate(struct sessions *home, const char *id);

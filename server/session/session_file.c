@@ -33,6 +33,7 @@ static const struct {
 	size_t offset;
 } number_rows[] = {
 	{"record_bytes", offsetof(struct session, record_bytes)},
+	{"most_ttl_ms", offsetof(struct session, most_ttl_ms)},
 	{"created_us", offsetof(struct session, created_us)},
 	{"ended_us", offsetof(struct session, ended_us)},
 	{"last", offsetof(struct session, kept_last)},
@@ -115,6 +116,31 @@ static char **env_from(const json_t *list)
 	return env;
 }
 
+static json_t *context_json(char *const *context)
+{
+	json_t *map = json_object();
+	for (; context && *context; context += 2)
+		json_object_set_new(map, context[0], json_string(context[1]));
+	return map;
+}
+
+static char **context_from(json_t *map)
+{
+	const char **list = calloc(2 * json_object_size(map) + 1, sizeof *list), **to = list;
+	const char *name;
+	json_t *text;
+	if (!list)
+		abort();
+	json_object_foreach(map, name, text)
+	{
+		*to++ = name;
+		*to++ = json_is_string(text) ? json_string_value(text) : "";
+	}
+	char **context = context_copy(list);
+	free(list);
+	return context;
+}
+
 static int write_whole(int directory, const json_t *json, struct error *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
@@ -143,6 +169,8 @@ int session_file_save(const struct session *session, struct error *err)
 	json_t *json = json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "version", VERSION, "name", session->name, "tenant",
 	                         session->tenant, "ttl_ms", (json_int_t)session->ttl_ms, "limits",
 	                         limits_json(&session->limits), "env", env_json(session->ended_us ? NULL : session->env));
+	if (json)
+		json_object_set_new(json, "context", context_json(session->context));
 	if (json && session->end_reason)
 		json_object_set_new(json, "ending", json_string(session->end_reason));
 	for (size_t i = 0; json && i < NUMBER_ROWS; i++) {
@@ -202,6 +230,7 @@ int session_file_load(struct session *session, int directory, struct error *err)
 	session->ttl_ms = (uint64_t)json_integer_value(json_object_get(json, "ttl_ms"));
 	limits_from(&session->limits, json_object_get(json, "limits"));
 	session->env = env_from(json_object_get(json, "env"));
+	session->context = context_from(json_object_get(json, "context"));
 	for (size_t i = 0; i < NUMBER_ROWS; i++) {
 		uint64_t number = (uint64_t)json_integer_value(json_object_get(json, number_rows[i].name));
 		memcpy((char *)session + number_rows[i].offset, &number, sizeof number);

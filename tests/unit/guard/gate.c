@@ -45,7 +45,8 @@ static const struct {
 	{"session.end", RIGHT_MANAGE},    {"session.attach", RIGHT_READ}, {"session.detach", RIGHT_READ},
 	{"process.start", RIGHT_RUN},     {"process.run", RIGHT_RUN},     {"process.list", RIGHT_READ},
 	{"process.signal", RIGHT_RUN},    {"process.kill", RIGHT_RUN},    {"process.wait", RIGHT_READ},
-	{"template.list", RIGHT_READ},
+	{"template.list", RIGHT_READ},    {"session.update", RIGHT_MANAGE}, {"shell.start", RIGHT_RUN},
+	{"shell.run", RIGHT_RUN},
 	{"token.create", RIGHT_ADMIN},    {"token.list", RIGHT_ADMIN},    {"token.revoke", RIGHT_ADMIN},
 	{"server.info", RIGHT_ADMIN},
 };

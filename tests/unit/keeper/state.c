@@ -77,7 +77,7 @@ Test(state, holds_the_address_while_it_serves, .init = make_top, .fini = remove_
 	cr_assert_eq(state_open(&state, top, &holder, &err), 0, "%s", err.message);
 	path_in_top(path, "address");
 	for (int round = 0; round < 2; round++) {
-		cr_assert_eq(state_write_address(&state, "127.0.0.1:1", &err), 0, "%s", err.message);
+		cr_assert_eq(state_write_address(&state, "http://127.0.0.1:1", &err), 0, "%s", err.message);
 		cr_assert_eq(stat(path, &status), 0);
 		cr_assert_eq(status.st_mode & 07777, 0644);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -69,7 +69,7 @@ Test(process, started_says_what_was_started)
 	cr_expect(count == 3 && reader_str(&list, &text) && view_equals(text, "prog") && reader_skip(&list));
 	cr_expect(reader_bin(&list, &text) && text.length == 1, "what is not UTF-8 is shown as bytes");
 	cr_expect(map_is(map, "cwd", "/tmp") && map_is(map, "name", "n") && map_is(map, "by", "tester"));
-	cr_expect(map_is_nil(map, "terminal") && map_bool(map, "stdin") && map_count(map) == 7 && !map_bool(map, "shell"));
+	cr_expect(map_is_nil(map, "terminal") && map_bool(map, "stdin") && map_count(map) == 8 && !map_bool(map, "shell"));
 	char *const *got = house.sandbox->actors[0]->env;
 	bool over = false, of_session = false;
 	for (; *got; got++) {
@@ -311,7 +311,7 @@ Test(process, a_process_map_has_every_key_of_the_protocol)
 	process_offsets(process, offsets);
 	process_write(&writer, process, UINT64_MAX, offsets);
 	struct reader map = reader_over(writer.data, writer.length);
-	cr_expect_eq(map_count(map), 14);
+	cr_expect_eq(map_count(map), 15);
 	cr_expect(map_uint(map, "process") == 1 && map_uint(map, "seq") == process->started_seq);
 	cr_expect(map_is(map, "state", "running") && map_is_nil(map, "exited") && map_bool(map, "stdin_open"));
 	cr_expect(map_uint(map_map(map, "terminal"), "cols") == 132 && map_uint(map_map(map, "offsets"), "tty") == 0);
