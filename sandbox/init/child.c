@@ -62,8 +62,7 @@ static int take_shell_streams(const struct child_plan *plan)
 	for (int i = 0; i < STDIO_FDS; i++)
 		if (dup2(ends[i], places[i]) < 0)
 			return -1;
-	if (dup3(outcome, OUTCOME, O_CLOEXEC) < 0 ||
-	    syscall(SYS_close_range, OUTCOME + 1, INIT_SHELL_STDOUT - 1, 0) < 0)
+	if (dup3(outcome, OUTCOME, O_CLOEXEC) < 0 || syscall(SYS_close_range, OUTCOME + 1, INIT_SHELL_STDOUT - 1, 0) < 0)
 		return -1;
 	return (int)syscall(SYS_close_range, INIT_SHELL_STATUS + 1, UINT_MAX, 0);
 }

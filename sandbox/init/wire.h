@@ -56,7 +56,7 @@ enum {
 	INIT_LOST = 1u << 9, /* its subreaper was killed: how it ended is not known (value then is SIGKILL) */
 };
 
-/* What stands where in a shell. Its 1 is /dev/null, its 2 a terminal that nobody reads, for what it says at its start. */
+/* What stands where in a shell. Its 1 is /dev/null; its 2 is a terminal that nobody reads, which it leaves at once. */
 enum init_shell_fd { INIT_SHELL_COMMANDS = 0, INIT_SHELL_STDOUT = 7, INIT_SHELL_STDERR, INIT_SHELL_STATUS };
 
 /* phase of START_FAILED: what failed. The gateway makes the text. */

@@ -25,8 +25,8 @@ const struct method methods[] = {
      .summary = "end a subscription"},
 	{"process.start", RIGHT_RUN, start_params, ARGS(start_args), .defaults = &start_defaults,
      .handle = handle_process_start, .summary = "start a command"},
-	{"process.run", RIGHT_RUN, run_params, ARGS(start_args), .defaults = &start_defaults,
-     .handle = handle_process_run, .summary = "run a command and answer with its output"},
+	{"process.run", RIGHT_RUN, run_params, ARGS(start_args), .defaults = &start_defaults, .handle = handle_process_run,
+     .summary = "run a command and answer with its output"},
 	{"process.list", RIGHT_READ, list_params, ARGS(list_args), .handle = handle_process_list,
      .summary = "a session's processes, also the last ones that ended"},
 	{"process.signal", RIGHT_RUN, signal_params, ARGS(process_args), .handle = handle_process_signal,
@@ -51,7 +51,8 @@ const struct method methods[] = {
 	{0},
 };
 
-_Static_assert(sizeof(struct session_create_args) <= METHOD_PARAMS_BYTES && sizeof(struct start_args) <= METHOD_PARAMS_BYTES,
+_Static_assert(sizeof(struct session_create_args) <= METHOD_PARAMS_BYTES &&
+                   sizeof(struct start_args) <= METHOD_PARAMS_BYTES,
                "the largest arguments fit");
 
 const struct method *method_find(struct view name)

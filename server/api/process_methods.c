@@ -14,29 +14,39 @@ static const char *const on_disconnect_choices[] = {"keep", "kill", NULL};
 static const char *const scopes[] = {"leader", "tree", NULL};
 
 static const struct param terminal_fields[] = {
-	{"cols", PARAM_UINT, offsetof(struct start_args, terminal.cols), .required = true, .least = 1, .most = LIMIT_TERMINAL_SIDE},
-	{"rows", PARAM_UINT, offsetof(struct start_args, terminal.rows), .required = true, .least = 1, .most = LIMIT_TERMINAL_SIDE},
+	{"cols", PARAM_UINT, offsetof(struct start_args, terminal.cols), .required = true, .least = 1,
+     .most = LIMIT_TERMINAL_SIDE},
+	{"rows", PARAM_UINT, offsetof(struct start_args, terminal.rows), .required = true, .least = 1,
+     .most = LIMIT_TERMINAL_SIDE},
 	{0},
 };
 
 #define START(field) offsetof(struct start_args, field)
-#define COMMON_START_ROWS                                                                                              \
-	{"session", PARAM_TEXT, START(session), .required = true, .most = LIMIT_NAME_BYTES},                               \
-	{"argv", PARAM_STRINGS, START(argv), .required = true, .least = 1, .most = LIMIT_ARGUMENTS,                        \
-	 .summary = "the program, looked up in PATH, and its arguments"},                                                  \
-	{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},        \
-	{"context", PARAM_CONTEXT, START(context), .most = CONTEXT_PROCESS_BYTES, .summary = "what the client notes beside it"}, \
-	{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},             \
-	{"terminal", PARAM_MAP, .fields = terminal_fields, .has_offset = START(has_terminal),                              \
-	 .summary = "a terminal instead of pipes"},                                                                        \
-	{"name", PARAM_TEXT, START(name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},                          \
-	{"wall_ms", PARAM_UINT, START(wall_ms), .most = YEARS_MS, .summary = "time until it is ended"},                    \
-	{"cpu_ms", PARAM_UINT, START(cpu_ms), .most = YEARS_MS, .summary = "processor time of its tree"},                  \
-	{"idle_ms", PARAM_UINT, START(idle_ms), .most = YEARS_MS, .summary = "time without output"},                       \
-	{"output_bytes", PARAM_UINT, START(output_bytes), .most = WIRE_INTEGER_MAX, .summary = "of all its streams"},      \
-	{"grace_ms", PARAM_UINT, START(grace_ms), .most = 3600 * 1000, .summary = "between SIGTERM and SIGKILL"},          \
-	{"on_exit", PARAM_CHOICE, START(on_exit), .choices = on_exit_choices,                                              \
-	 .summary = "what happens to what the leader leaves behind"}
+#define COMMON_START_ROWS                                                                                             \
+	{"session", PARAM_TEXT, START(session), .required = true, .most = LIMIT_NAME_BYTES},                              \
+		{"argv",                                                                                                      \
+	     PARAM_STRINGS,                                                                                               \
+	     START(argv),                                                                                                 \
+	     .required = true,                                                                                            \
+	     .least = 1,                                                                                                  \
+	     .most = LIMIT_ARGUMENTS,                                                                                     \
+	     .summary = "the program, looked up in PATH, and its arguments"},                                             \
+		{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},   \
+		{"context", PARAM_CONTEXT, START(context), .most = CONTEXT_PROCESS_BYTES,                                     \
+	     .summary = "what the client notes beside it"},                                                               \
+		{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},                    \
+		{"terminal", PARAM_MAP, .fields = terminal_fields, .has_offset = START(has_terminal),                         \
+	     .summary = "a terminal instead of pipes"},                                                                   \
+		{"name", PARAM_TEXT, START(name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},                     \
+		{"wall_ms", PARAM_UINT, START(wall_ms), .most = YEARS_MS, .summary = "time until it is ended"},               \
+		{"cpu_ms", PARAM_UINT, START(cpu_ms), .most = YEARS_MS, .summary = "processor time of its tree"},             \
+		{"idle_ms", PARAM_UINT, START(idle_ms), .most = YEARS_MS, .summary = "time without output"},                  \
+		{"output_bytes", PARAM_UINT, START(output_bytes), .most = WIRE_INTEGER_MAX, .summary = "of all its streams"}, \
+		{"grace_ms", PARAM_UINT, START(grace_ms), .most = 3600 * 1000, .summary = "between SIGTERM and SIGKILL"},     \
+	{                                                                                                                 \
+		"on_exit", PARAM_CHOICE, START(on_exit), .choices = on_exit_choices,                                          \
+												 .summary = "what happens to what the leader leaves behind"           \
+	}
 
 const struct param start_params[] = {
 	COMMON_START_ROWS,
@@ -57,9 +67,12 @@ const struct param run_params[] = {
 const struct start_args start_defaults = {
 	.cwd = "/work", .name = "", .grace_ms = 2000, .disconnect_ms = 10000, .max_output = RUN_BYTES};
 
-#define PROCESS_ROWS                                                                                                   \
-	{"session", PARAM_TEXT, offsetof(struct process_args, session), .required = true, .most = LIMIT_NAME_BYTES},       \
-	{"process", PARAM_UINT, offsetof(struct process_args, process), .required = true, .least = 1, .most = UINT32_MAX}
+#define PROCESS_ROWS                                                                                             \
+	{"session", PARAM_TEXT, offsetof(struct process_args, session), .required = true, .most = LIMIT_NAME_BYTES}, \
+	{                                                                                                            \
+		"process", PARAM_UINT, offsetof(struct process_args, process), .required = true, .least = 1,             \
+																	   .most = UINT32_MAX                        \
+	}
 
 const struct param process_params[] = {PROCESS_ROWS, {0}};
 const struct param signal_params[] = {
@@ -78,7 +91,8 @@ const struct param kill_params[] = {
 
 const struct param list_params[] = {
 	{"session", PARAM_TEXT, offsetof(struct list_args, session), .required = true, .most = LIMIT_NAME_BYTES},
-	{"after", PARAM_UINT, offsetof(struct list_args, after), .most = UINT32_MAX, .summary = "only processes above this number"},
+	{"after", PARAM_UINT, offsetof(struct list_args, after), .most = UINT32_MAX,
+     .summary = "only processes above this number"},
 	{0},
 };
 
@@ -234,8 +248,8 @@ void handle_process_signal(struct call *call, const void *arguments)
 		return;
 	int signo = signal_number(args->signal, strlen(args->signal));
 	if (signo == 0) {
-		call_fail(call, CODE_INVALID_PARAMS, "field", "signal", "there is no signal `%s`; names are as in signal(7): INT, TERM, …",
-		          args->signal);
+		call_fail(call, CODE_INVALID_PARAMS, "field", "signal",
+		          "there is no signal `%s`; names are as in signal(7): INT, TERM, …", args->signal);
 		return;
 	}
 	if (process->state == PROCESS_DONE && process->is_empty) {

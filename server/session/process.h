@@ -33,11 +33,11 @@ struct process_options {
 	const char *const *argv; /* ended by NULL, at least one */
 	const char *const *envp; /* entries beside the session's, ended by NULL */
 	const char *cwd;
-	const char *name, *by; /* by: the principal */
+	const char *name, *by;      /* by: the principal */
 	const char *const *context; /* as context.h; at most CONTEXT_PROCESS_BYTES */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect;
 	bool is_shell; /* it is shell_argv (shell.h) */
-	bool is_run; /* a request waits for its output: it does not outlive the connection */
+	bool is_run;   /* a request waits for its output: it does not outlive the connection */
 	uint16_t cols, rows;
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes, grace_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES]; /* who started it; for kill_on_disconnect */

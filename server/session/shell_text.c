@@ -23,7 +23,7 @@ size_t shell_text_ask(const char nonce[SHELL_NONCE_BYTES + 1], char piece[SHELL_
 size_t shell_text_begin(char piece[SHELL_PIECE_BYTES])
 {
 	return (size_t)snprintf(piece, SHELL_PIECE_BYTES,
-	                        "\\builtin exec 2>/dev/null; \\builtin set +H +o history; "
+	                        "exec 2>/dev/null; \\builtin set +H +o history; "
 	                        "\\builtin shopt -s execfail; \\builtin unset -v HISTFILE MAILCHECK\n");
 }
 

@@ -115,8 +115,7 @@ static struct process *process_new(struct sandbox *sandbox, const struct process
 	process->start = (struct init_start){
 		.process = spec->process,
 		.flags = (spec->terminal ? INIT_TERMINAL : 0u) | (spec->wants_stdin && !spec->terminal ? INIT_STDIN : 0u) |
-	             (spec->shell ? INIT_SHELL : 0u) |
-	             (sandbox->has_leaves ? 0u : INIT_SUBREAPER),
+	             (spec->shell ? INIT_SHELL : 0u) | (sandbox->has_leaves ? 0u : INIT_SUBREAPER),
 		.cols = spec->cols,
 		.rows = spec->rows,
 		.payload = {.fd = -1},
