@@ -59,8 +59,8 @@ static void write_texts(struct writer *params, const char *const *texts)
 
 static void write_session(struct writer *params, const struct sandbar_session *session)
 {
-	writer_map(params, 1 + (session->name ? 1U : 0) + (session->env ? 1U : 0) + (session->require ? 1U : 0) + (session->template ? 1U : 0) +
-	                       (session->ttl_ms ? 1U : 0));
+	writer_map(params, 1 + (session->name ? 1U : 0) + (session->env ? 1U : 0) + (session->require ? 1U : 0) +
+	                       (session->template ? 1U : 0) + (session->ttl_ms ? 1U : 0));
 	write_limits(params, &session->limits);
 	if (session->name)
 		writer_key_str(params, "name", session->name);

@@ -46,11 +46,11 @@ struct server {
 	size_t connections, most_connections;
 	uint64_t queued_bytes, reassembly_bytes; /* of all connections */
 	bool is_stopping;
-	bool is_draining;                 /* no session can be made any more */
+	bool is_draining;                  /* no session can be made any more */
 	uint64_t errors[ERROR_CODE_COUNT]; /* that were answered, by code */
 	struct tokens *tokens;
-	struct templates *templates; /* NULL: only `default` */
-	size_t tenant_sessions; /* at once, of one tenant; 0 = no limit */
+	struct templates *templates;                                     /* NULL: only `default` */
+	size_t tenant_sessions;                                          /* at once, of one tenant; 0 = no limit */
 	void (*on_revoked)(struct server *server, const char *token_id); /* NULL = nobody waits */
 };
 
@@ -61,7 +61,7 @@ struct call {
 	struct writer result;
 	/* The client cancelled, or went away: end what is being waited for, and answer, now or later. NULL: nothing to do. */
 	void (*cancel)(struct call *call);
-	void *state;           /* the handler's */
+	void *state; /* the handler's */
 };
 
 enum { CALL_RESULT_BYTES = 4000 * 1024 };

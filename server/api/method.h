@@ -10,10 +10,10 @@
 
 struct method {
 	const char *name;
-	enum right right;             /* the token must carry it */
-	const struct param *params;   /* ended by a row without name */
-	size_t size;                  /* of the struct that the handler gets; at most METHOD_PARAMS_BYTES */
-	const void *defaults;         /* such a struct; NULL: zeroes */
+	enum right right;           /* the token must carry it */
+	const struct param *params; /* ended by a row without name */
+	size_t size;                /* of the struct that the handler gets; at most METHOD_PARAMS_BYTES */
+	const void *defaults;       /* such a struct; NULL: zeroes */
 	void (*handle)(struct call *call, const void *params); /* PARAMS are valid until it returns */
 	const char *summary;
 };

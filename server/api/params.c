@@ -306,11 +306,10 @@ static bool decode_map(struct decoding *at)
 }
 
 static bool (*const decoders[])(struct decoding *at) = {
-	[PARAM_PATH] = decode_path,
-	[PARAM_TEXT] = decode_text,       [PARAM_UINT] = decode_uint,   [PARAM_OPTIONAL] = decode_optional,
-	[PARAM_BOOL] = decode_bool,       [PARAM_CHOICE] = decode_choice, [PARAM_BYTES] = decode_bytes,
-	[PARAM_STRINGS] = decode_strings, [PARAM_ENV] = decode_env, [PARAM_CONTEXT] = decode_context,     [PARAM_UINTS] = decode_uints,
-	[PARAM_MAP] = decode_map,
+	[PARAM_PATH] = decode_path,         [PARAM_TEXT] = decode_text,       [PARAM_UINT] = decode_uint,
+	[PARAM_OPTIONAL] = decode_optional, [PARAM_BOOL] = decode_bool,       [PARAM_CHOICE] = decode_choice,
+	[PARAM_BYTES] = decode_bytes,       [PARAM_STRINGS] = decode_strings, [PARAM_ENV] = decode_env,
+	[PARAM_CONTEXT] = decode_context,   [PARAM_UINTS] = decode_uints,     [PARAM_MAP] = decode_map,
 };
 
 static bool unknown_key(struct decoding *at, const struct param *rows, struct view key)

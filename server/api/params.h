@@ -38,12 +38,12 @@ struct uint_list {
 struct param {
 	const char *name;
 	enum param_type type;
-	size_t offset;               /* in the handler's struct */
+	size_t offset; /* in the handler's struct */
 	bool required;
 	uint64_t least, most;
-	const char *const *choices;  /* ended by NULL */
-	const struct param *fields;  /* PARAM_MAP: rows with offsets in the same struct; ended by a row without name */
-	size_t has_offset;           /* PARAM_MAP: of a bool that tells whether it was there */
+	const char *const *choices; /* ended by NULL */
+	const struct param *fields; /* PARAM_MAP: rows with offsets in the same struct; ended by a row without name */
+	size_t has_offset;          /* PARAM_MAP: of a bool that tells whether it was there */
 	const char *summary;
 };
 

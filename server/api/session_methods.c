@@ -3,7 +3,6 @@
 #include "server/guard/gate.h"
 #include "templates.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +36,6 @@ const struct param session_create_params[] = {
 	{0},
 };
 const struct session_create_args session_create_defaults = {.name = "", .template = TEMPLATE_DEFAULT};
-
-const struct param session_update_params[] = {
-	SESSION_ROW(session_update_args),
-	{"name", PARAM_TEXT, offsetof(struct session_update_args, name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},
-	{"ttl_ms", PARAM_OPTIONAL, offsetof(struct session_update_args, ttl_ms), .most = years_ms,
-     .summary = "it ends this long after it was made; 0 = it does not"},
-	{"context", PARAM_CONTEXT, offsetof(struct session_update_args, context), .most = CONTEXT_SESSION_BYTES,
-     .summary = "stands for what was noted before"},
-	{0},
-};
 
 const struct param session_list_params[] = {
 	{"ended", PARAM_BOOL, offsetof(struct session_list_args, ended),
@@ -193,11 +182,9 @@ static bool record_of(struct call *call, const struct session_create_args *args,
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
-	struct session_options options = {.name = args->name,
-	                                  .tenant = call->caller->principal.tenant,
-	                                  .context = (const char *const *)args->context};
-	if (!has_room(call) || !record_of(call, args, &options.record_bytes) ||
-	    !templates_apply(call, args, &options))
+	struct session_options options = {
+		.name = args->name, .tenant = call->caller->principal.tenant, .context = (const char *const *)args->context};
+	if (!has_room(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
 		return;
 	struct session_wait *wait = wait_create(call);
 	wait->watch.created = on_created;
@@ -210,32 +197,6 @@ void handle_session_create(struct call *call, const void *arguments)
 		free(*entry);
 	free(options.env);
 	call_fail(wait_finish(&wait->watch), code, NULL, NULL, "%s", err.message);
-}
-
-static bool may_live(struct call *call, const struct session *session, const struct optional_uint *ttl_ms)
-{
-	if (!ttl_ms->has || session->most_ttl_ms == 0 || (ttl_ms->value > 0 && ttl_ms->value <= session->most_ttl_ms))
-		return true;
-	call_fail(call, CODE_LIMIT, "limit", "ttl_ms", "the session's template allows a `ttl_ms` of at most %llu",
-	          (unsigned long long)session->most_ttl_ms);
-	return false;
-}
-
-void handle_session_update(struct call *call, const void *arguments)
-{
-	const struct session_update_args *args = arguments;
-	struct session *session = call_session(call, args->session);
-	if (!session || !may_live(call, session, &args->ttl_ms))
-		return;
-	const struct session_changes changes = {.name = args->name,
-	                                        .context = (const char *const *)args->context,
-	                                        .ttl_ms = args->ttl_ms.has ? &args->ttl_ms.value : NULL};
-	struct error err;
-	if (session_update(session, &changes, &err) == 0)
-		call_answer_empty(call);
-	else
-		call_fail(call, err.errnum == ENOSPC || err.errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL, NULL, NULL, "%s",
-		          err.message);
 }
 
 void handle_session_end(struct call *call, const void *arguments)

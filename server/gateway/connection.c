@@ -260,7 +260,8 @@ void connection_watch_expiry(struct connection *connection)
 	uint64_t expires_s = connection->caller.principal.expires_s;
 	if (expires_s == 0)
 		return;
-	ev_periodic_set(&connection->expiry, (ev_tstamp)expires_s, 0., NULL);
+	/* A little late: time(2) lags behind the loop's clock, and a token whose connection was closed is worthless. */
+	ev_periodic_set(&connection->expiry, (ev_tstamp)expires_s + 0.1, 0., NULL);
 	ev_periodic_start(connection->gateway->loop, &connection->expiry);
 }
 
@@ -269,8 +270,8 @@ void connections_revoked(struct server *server, const char *token_id)
 	struct gateway *gateway = (struct gateway *)(void *)server; /* its beginning */
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
-	if (connection->is_greeted && strcmp(connection->caller.principal.id, token_id) == 0)
-		expel(connection, "the token was revoked");
+		if (connection->is_greeted && strcmp(connection->caller.principal.id, token_id) == 0)
+			expel(connection, "the token was revoked");
 }
 _Static_assert(offsetof(struct gateway, server) == 0, "what the methods see is the gateway's beginning");
 
@@ -303,8 +304,8 @@ static bool client_has_connection(const struct gateway *gateway, const uint8_t c
 {
 	const struct connection *other;
 	LIST_FOREACH(other, &gateway->connections, link)
-	if (other->is_greeted && memcmp(other->caller.client, client, CLIENT_ID_BYTES) == 0)
-		return true;
+		if (other->is_greeted && memcmp(other->caller.client, client, CLIENT_ID_BYTES) == 0)
+			return true;
 	return false;
 }
 

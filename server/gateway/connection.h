@@ -25,28 +25,28 @@ struct connection {
 	struct gateway *gateway;
 	struct lws *wsi;
 	bool is_greeted, is_asked_to_write, is_throttled;
-	int close_code;              /* once the queue is empty; 0 = stays */
+	int close_code; /* once the queue is empty; 0 = stays */
 	const char *close_text;
-	uint8_t *assembly;           /* of a message that came in parts */
+	uint8_t *assembly; /* of a message that came in parts */
 	size_t assembled, assembly_room;
 	TAILQ_HEAD(, outgoing) queue;
 	size_t queue_count, queue_bytes;
 	TAILQ_HEAD(, attachment) attachments; /* the next one to be served is the first */
 	size_t attachment_count;
-	uint32_t last_number;        /* of a channel */
-	size_t write_bytes;          /* how much is put together for one write */
+	uint32_t last_number; /* of a channel */
+	size_t write_bytes;   /* how much is put together for one write */
 	ev_timer hello, ping;
-	ev_periodic expiry;          /* of the token, by the wall clock */
+	ev_periodic expiry; /* of the token, by the wall clock */
 	bool is_ping_due;
-	unsigned unanswered;         /* pings since the last pong */
+	unsigned unanswered; /* pings since the last pong */
 };
 
 enum {
 	WRITE_LEAST = 16 * 1024,
 	WRITE_MOST = CHANNEL_MESSAGE,
-	WRITE_TURN = 256 * 1024,              /* bytes that a connection may write in one turn of the loop */
-	QUEUE_HIGH = 1024 * 1024,             /* bytes of unsent answers, over which no requests are read */
-	UNFINISHED_MOST = 64 * 1024 * 1024,   /* bytes of unfinished messages of all connections */
+	WRITE_TURN = 256 * 1024,            /* bytes that a connection may write in one turn of the loop */
+	QUEUE_HIGH = 1024 * 1024,           /* bytes of unsent answers, over which no requests are read */
+	UNFINISHED_MOST = 64 * 1024 * 1024, /* bytes of unfinished messages of all connections */
 };
 
 /* The lws callback of the subprotocol. */

@@ -34,23 +34,23 @@ struct gateway_news {
 struct gateway_config {
 	uint32_t size; /* sizeof(struct gateway_config): another one is refused */
 	uint32_t listeners;
-	uint32_t tls;                                       /* 1: the first news are the files of TLS */
-	uint32_t log_format;                                /* enum log_format */
-	uint32_t log_level;                                 /* 0 error, 1 warn, 2 info, 3 debug */
-	uint32_t max_sessions;                              /* at once */
-	uint32_t max_connections;                           /* at once */
-	uint32_t tenant_sessions;                           /* at once, of one tenant; 0 = no limit */
-	uint64_t ring_bytes;                                /* of each session's journal; a multiple of the page size */
-	uint64_t record_bytes;                              /* of each session's record on disk; 0 = nothing is recorded */
-	uint64_t keep_sessions, keep_bytes, keep_age_ms;    /* bounds of ended sessions' records; one of them 0 = none */
-	uint64_t epoch;                                     /* rises with each gateway that the keeper starts */
-	uint32_t origins;                                   /* used rows of `origin` */
-	uint32_t ttl_ms;                                    /* default session time to live; 0 = none */
-	uint32_t drain_ms;                                  /* between SIGTERM and the end of the sessions */
-	uint32_t public_hosts;                              /* used rows of `public_host` */
+	uint32_t tls;                                        /* 1: the first news are the files of TLS */
+	uint32_t log_format;                                 /* enum log_format */
+	uint32_t log_level;                                  /* 0 error, 1 warn, 2 info, 3 debug */
+	uint32_t max_sessions;                               /* at once */
+	uint32_t max_connections;                            /* at once */
+	uint32_t tenant_sessions;                            /* at once, of one tenant; 0 = no limit */
+	uint64_t ring_bytes;                                 /* of each session's journal; a multiple of the page size */
+	uint64_t record_bytes;                               /* of each session's record on disk; 0 = nothing is recorded */
+	uint64_t keep_sessions, keep_bytes, keep_age_ms;     /* bounds of ended sessions' records; one of them 0 = none */
+	uint64_t epoch;                                      /* rises with each gateway that the keeper starts */
+	uint32_t origins;                                    /* used rows of `origin` */
+	uint32_t ttl_ms;                                     /* default session time to live; 0 = none */
+	uint32_t drain_ms;                                   /* between SIGTERM and the end of the sessions */
+	uint32_t public_hosts;                               /* used rows of `public_host` */
 	char public_host[GATEWAY_HOSTS][GATEWAY_TEXT_BYTES]; /* names in Host beside the addresses: "name[:port]" */
-	char origin[GATEWAY_ORIGINS][GATEWAY_TEXT_BYTES];   /* allowed beside the server's own; "https://host[:port]" */
-	char listen[GATEWAY_LISTENERS][GATEWAY_TEXT_BYTES]; /* "127.0.0.1:7433", as bound, for the page and the logs */
+	char origin[GATEWAY_ORIGINS][GATEWAY_TEXT_BYTES];    /* allowed beside the server's own; "https://host[:port]" */
+	char listen[GATEWAY_LISTENERS][GATEWAY_TEXT_BYTES];  /* "127.0.0.1:7433", as bound, for the page and the logs */
 	struct layer_report layers;
 };
 

@@ -313,22 +313,28 @@ struct frame_fields {
 
 struct frame_row {
 	enum frame_kind kind;
-	uint32_t numbers;    /* unsigned integers behind the kind */
-	bool has_bytes;      /* bytes behind those */
-	bool has_process;    /* the first number is a process */
+	uint32_t numbers; /* unsigned integers behind the kind */
+	bool has_bytes;   /* bytes behind those */
+	bool has_process; /* the first number is a process */
 	void (*carry_out)(struct channel *channel, struct process *process, const struct frame_fields *fields);
-	const char *form;    /* for error texts */
+	const char *form; /* for error texts */
 };
 
 static const char *input_text(enum error_code code)
 {
 	switch (code) {
-	case CODE_STDIN_GAP: return "input must go on at the offset in `expected`";
-	case CODE_STDIN_WINDOW: return "at most 1 MiB may be unacknowledged; send again from `accepted` when acknowledged";
-	case CODE_STDIN_CLOSED: return "the input has ended, or the process closed it";
-	case CODE_NO_STDIN: return "the process was started without stdin";
-	case CODE_PROCESS_EXITED: return "the process has exited";
-	default: return "too many clients send input in this session";
+	case CODE_STDIN_GAP:
+		return "input must go on at the offset in `expected`";
+	case CODE_STDIN_WINDOW:
+		return "at most 1 MiB may be unacknowledged; send again from `accepted` when acknowledged";
+	case CODE_STDIN_CLOSED:
+		return "the input has ended, or the process closed it";
+	case CODE_NO_STDIN:
+		return "the process was started without stdin";
+	case CODE_PROCESS_EXITED:
+		return "the process has exited";
+	default:
+		return "too many clients send input in this session";
 	}
 }
 
@@ -470,8 +476,8 @@ static void frames(struct connection *connection, struct reader reader, size_t f
 			goes_on = control_frame(connection, &reader) && connection->close_code == 0;
 			continue;
 		}
-		struct attachment *attachment =
-			number <= UINT32_MAX ? connection_attachment(connection, (uint32_t)number) : NULL;
+		struct attachment *attachment = number <= UINT32_MAX ? connection_attachment(connection, (uint32_t)number)
+		                                                     : NULL;
 		if (!attachment) {
 			connection_notice_error(connection, CODE_UNKNOWN_CHANNEL, "no such channel is attached on this connection");
 			return;

@@ -49,9 +49,9 @@ struct session {
 	struct sandbox *sandbox;
 	struct sandbox_limits limits;
 	struct layer_report layers;
-	char **env; /* "NAME=value", ended by NULL; owned */
-	char **context;               /* owned; NULL = empty */
-	uint64_t most_ttl_ms;         /* that ttl_ms may become; 0 = no bound */
+	char **env;           /* "NAME=value", ended by NULL; owned */
+	char **context;       /* owned; NULL = empty */
+	uint64_t most_ttl_ms; /* that ttl_ms may become; 0 = no bound */
 	struct process_list processes;
 	uint32_t next_process, next_participant;
 	size_t process_count, running_count;
@@ -96,7 +96,7 @@ struct session_options {
 	uint32_t required_layers;
 	uint64_t ttl_ms, most_ttl_ms;
 	const char *const *context; /* is copied */
-	uint64_t record_bytes; /* within the server's */
+	uint64_t record_bytes;      /* within the server's */
 };
 
 void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct driver *driver, int directory);

@@ -41,14 +41,13 @@ static const struct {
 	const char *method;
 	enum right right;
 } needed[] = {
-	{"session.create", RIGHT_MANAGE}, {"session.list", RIGHT_READ},   {"session.info", RIGHT_READ},
-	{"session.end", RIGHT_MANAGE},    {"session.attach", RIGHT_READ}, {"session.detach", RIGHT_READ},
-	{"process.start", RIGHT_RUN},     {"process.run", RIGHT_RUN},     {"process.list", RIGHT_READ},
-	{"process.signal", RIGHT_RUN},    {"process.kill", RIGHT_RUN},    {"process.wait", RIGHT_READ},
+	{"session.create", RIGHT_MANAGE}, {"session.list", RIGHT_READ},     {"session.info", RIGHT_READ},
+	{"session.end", RIGHT_MANAGE},    {"session.attach", RIGHT_READ},   {"session.detach", RIGHT_READ},
+	{"process.start", RIGHT_RUN},     {"process.run", RIGHT_RUN},       {"process.list", RIGHT_READ},
+	{"process.signal", RIGHT_RUN},    {"process.kill", RIGHT_RUN},      {"process.wait", RIGHT_READ},
 	{"template.list", RIGHT_READ},    {"session.update", RIGHT_MANAGE}, {"shell.start", RIGHT_RUN},
-	{"shell.run", RIGHT_RUN},
-	{"token.create", RIGHT_ADMIN},    {"token.list", RIGHT_ADMIN},    {"token.revoke", RIGHT_ADMIN},
-	{"server.info", RIGHT_ADMIN},
+	{"shell.run", RIGHT_RUN},         {"token.create", RIGHT_ADMIN},    {"token.list", RIGHT_ADMIN},
+	{"token.revoke", RIGHT_ADMIN},    {"server.info", RIGHT_ADMIN},
 };
 enum { NEEDED = sizeof needed / sizeof *needed };
 
