@@ -2,8 +2,10 @@
 a command does to the shell, the next one works or is told why not."""
 
 import hashlib
+import json
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -319,6 +321,44 @@ def test_what_is_asked_wrongly_is_told(client, session, shell):
     client.send(channel.number, [48, shell.process, 0, b"echo injected\n"])
     channel.wait(lambda _: channel.errors)
     assert shell.out("echo own") == b"own\n"
+
+
+# The command `sandbar shell`
+
+
+def command(server, *argv, text=None, **options):
+    process = server.command("shell", *argv, **({"stdin": subprocess.PIPE} if text is not None else {}), **options)
+    out, err = process.communicate(text, timeout=60)
+    return process.returncode, out, err
+
+
+def test_the_command_runs_in_the_sessions_shell(server, client, session):
+    assert command(server, session, "--", "cd /tmp; x=5; echo out; echo err >&2; (exit 3)") == (3, b"out\n", b"err\n")
+    assert command(server, session, "echo", "$x", "$PWD;", "printf", "'a\\0b'") == (0, b"5 /tmp\na\0b", b"")
+    assert command(server, session, "--new", "--name", "second", "--", "echo .$x.") == (0, b"..\n", b"")
+    first, second = (row for row in client.processes(session).values())
+    assert (first["shell"], second["shell"], second["name"]) == (True, True, "second")
+    assert command(server, session, "--process", "1", "--", "echo .$x.") == (0, b".5.\n", b"")
+    assert command(server, session, text=b"y=6\nfor i in 1 2; do\necho $i$y\ndone\n") == (0, b"16\n26\n", b"")
+    code, out, err = command(server, session, "--", "head -c 5000000 /dev/zero")
+    assert (code, out, err) == (0, bytes(5000000), b"")
+    code, out, err = command(server, session, "--wall", "200ms", "--", "echo a; sleep 100")
+    assert (code, out) == (130, b"a\n") and b"interrupted" in err
+    code, out, err = command(server, session, "--", "echo last; exit 7")
+    assert (code, out) == (7, b"last\n") and b"ended with the command" in err
+    assert command(server, session, "--", "echo $x.") == (0, b"5.\n", b"")  # the newest that is left: the first
+    code, out, _ = command(server, "--json", session, "--", "echo a")
+    assert (code, json.loads(out)["state"], json.loads(out)["exit_code"]) == (0, "done", 0)
+    assert command(server, "nosuchsession", "--", ":")[0] == 125
+
+
+def test_an_interrupt_reaches_the_command_and_the_shell_goes_on(server, session):
+    process = server.command("shell", session, "--", "x=5; echo begun; sleep 100; x=6")
+    assert process.stdout.readline() == b"begun\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert command(server, session, "--", "echo $x") == (0, b"5\n", b"")
 
 
 # Gateways that die

@@ -8,34 +8,40 @@ const struct command COMMANDS[] = {
      "^C and other signals are passed on; a second one kills, a third leaves. The session ends with the command, "
      "unless --keep is given.\n"
      "Exit code: the command's own, 128+n when signal n ended it, 125 when Sandbar failed.",
-     0, 0, true, execution_run},
-	{"new", "", "Make a session, and print its id", NULL, 0, 0, false, command_new},
+     0, 0, PROGRAM_MUST, execution_run},
+	{"new", "", "Make a session, and print its id", NULL, 0, 0, PROGRAM_NO, command_new},
 	{"exec", "SESSION [--] CMD [ARG…]", "Run a command in a session",
      "As `run`, but the session stays, and the command goes on when this program is gone (see --on-disconnect).", 1, 1,
-     true, execution_exec},
+     PROGRAM_MUST, execution_exec},
+	{"shell", "SESSION [[--] COMMAND…]", "Run a command in a shell that keeps directory, variables and functions",
+     "In the newest shell of the session, made on demand; the words are joined by spaces, as ssh does. ^C interrupts the "
+     "command,\nand the shell goes on. Without COMMAND it is read from stdin; at a terminal, a bash with a terminal is "
+     "started instead.\n"
+     "Exit code: the command's own, 130 when it was interrupted, 125 when Sandbar failed or the shell was lost.",
+     1, 1, PROGRAM_MAY, command_shell},
 	{"attach", "SESSION [PROCESS]", "Work in a terminal of a session, with others",
      "Without PROCESS, the newest terminal that is running. What it showed is replayed first. ^] leaves it running.\n"
      "Exit code: the process's own when it ends; 0 after leaving.",
-     1, 2, false, command_attach},
+     1, 2, PROGRAM_NO, command_attach},
 	{"logs", "SESSION", "Print what the processes of a session wrote",
-     "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line.", 1, 1, false,
+     "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line.", 1, 1, PROGRAM_NO,
      command_logs},
-	{"ls", "", "List the sessions", NULL, 0, 0, false, command_ls},
-	{"ps", "SESSION", "List the processes of a session", NULL, 1, 1, false, command_ps},
+	{"ls", "", "List the sessions", NULL, 0, 0, PROGRAM_NO, command_ls},
+	{"ps", "SESSION", "List the processes of a session", NULL, 1, 1, PROGRAM_NO, command_ps},
 	{"kill", "SESSION PROCESS", "End a process and its whole tree, or send it a signal",
      "Returns when nothing of the tree is left. With --grace, SIGTERM comes first. With --signal, only that is sent.",
-     2, 2, false, command_kill},
-	{"end", "SESSION…", "End sessions, with all that runs in them", NULL, 1, 1000, false, command_end},
-	{"info", "[SESSION]", "Show everything about a session, or the server", NULL, 0, 1, false, command_info},
+     2, 2, PROGRAM_NO, command_kill},
+	{"end", "SESSION…", "End sessions, with all that runs in them", NULL, 1, 1000, PROGRAM_NO, command_end},
+	{"info", "[SESSION]", "Show everything about a session, or the server", NULL, 0, 1, PROGRAM_NO, command_info},
 	{"token", "new | ls | revoke ID", "Make, list and revoke tokens",
      "`new` prints the token, once; who has it may use the server with the token's rights. `revoke` closes its "
      "connections, too.\nNeeds the right `admin`, which the owner's token has.",
-     1, 2, false, command_token},
+     1, 2, PROGRAM_NO, command_token},
 	{"doctor", "", "Show which layers of isolation this host gives",
      "Asks the server, or `sandbard --doctor` when none answers. Exit code 0 when all essential layers are on.", 0, 0,
-     false, command_doctor},
-	{"version", "", "Print the version", NULL, 0, 0, false, command_version},
-	{NULL, NULL, NULL, NULL, 0, 0, false, NULL},
+     PROGRAM_NO, command_doctor},
+	{"version", "", "Print the version", NULL, 0, 0, PROGRAM_NO, command_version},
+	{NULL, NULL, NULL, NULL, 0, 0, PROGRAM_NO, NULL},
 };
 
 int command_version(struct options *options)

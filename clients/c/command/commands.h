@@ -15,6 +15,7 @@ int command_info(struct options *options);
 int command_ps(struct options *options);
 int command_kill(struct options *options);
 int command_token(struct options *options);
+int command_shell(struct options *options);
 int command_doctor(struct options *options);
 int command_version(struct options *options);
 

@@ -143,14 +143,14 @@ static const struct flag FLAGS[] = {
 	{"terminal", 't', NULL, read_switch, FIELD(terminal), 0, START, "give the command a terminal, and this one to it"},
 	{"env", 'e', "K=V", read_env, FIELD(env), 0, START " new", "add to its environment; may be given many times"},
 	{"cwd", 0, "DIR", read_text, FIELD(cwd), 0, START, "where it starts (default /work)"},
-	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " new attach token", "shown to others, at most 64 bytes"},
+	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " shell new attach token", "shown to others, at most 64 bytes"},
 	{"no-stdin", 0, NULL, read_switch, FIELD(no_stdin), 0, START, "do not pass stdin on"},
 	{"keep", 0, NULL, read_switch, FIELD(keep), 0, "run", "keep the session afterwards; its id is printed to stderr"},
-	{"wall", 0, "TIME", read_duration, FIELD(wall_ms), 0, START, "end it after this long"},
+	{"wall", 0, "TIME", read_duration, FIELD(wall_ms), 0, START " shell", "end it after this long"},
 	{"idle", 0, "TIME", read_duration, FIELD(idle_ms), 0, START, "end it after this long without output"},
 	{"cpu", 0, "TIME", read_duration, FIELD(cpu_ms), 0, START, "end it after so much processor time"},
 	{"output", 0, "BYTES", read_bytes, FIELD(output_bytes), 0, START, "end it after so much output"},
-	{"grace", 0, "TIME", read_duration, FIELD(grace_ms), FIELD(has_grace), START " kill", "between SIGTERM and SIGKILL"},
+	{"grace", 0, "TIME", read_duration, FIELD(grace_ms), FIELD(has_grace), START " shell kill", "between SIGTERM and SIGKILL"},
 	{"kill-tree", 0, NULL, read_switch, FIELD(kill_tree), 0, START, "when it exits, end what it left behind"},
 	{"on-disconnect", 0, "WHAT", read_on_disconnect, FIELD(on_disconnect), 0, START, "keep or kill, when this client is gone (default: run kill, exec keep)"},
 
@@ -168,7 +168,8 @@ static const struct flag FLAGS[] = {
 	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^])"},
 	{"ended", 0, NULL, read_switch, FIELD(ended), 0, "ls", "those that have ended, and can be read by logs and attach"},
 	{"follow", 'f', NULL, read_switch, FIELD(follow), 0, "logs", "go on with what comes"},
-	{"process", 'p', "N", read_number, FIELD(process), 0, "logs", "only this process"},
+	{"new", 0, NULL, read_switch, FIELD(is_new), 0, "shell", "in a new shell"},
+	{"process", 'p', "N", read_number, FIELD(process), 0, "logs shell", "only this process; this shell"},
 	{"stream", 0, "NAME", read_stream, FIELD(stream), 0, "logs", "only stdout, stderr or tty"},
 	{"signal", 's', "NAME", read_text, FIELD(signal), 0, "kill", "send this signal, and do not wait for an end"},
 	{"tenant", 0, "NAME", read_text, FIELD(tenant), 0, "token", "new: the account whose sessions it sees (default: one's own)"},
@@ -346,7 +347,7 @@ static int check(const struct options *options)
 		return usage_error(NULL, "", "a command is missing");
 	if (options->argument_count < command->least)
 		return usage_error(command, command->usage, "an argument is missing");
-	if (command->takes_program && !options->program)
+	if (command->takes_program == PROGRAM_MUST && !options->program)
 		return usage_error(command, command->usage, "what to run is missing");
 	return -1;
 }

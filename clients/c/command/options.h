@@ -36,6 +36,7 @@ struct options {
 	uint64_t wall_ms, idle_ms, cpu_ms, output_bytes, grace_ms, ttl_ms;
 	bool has_grace;
 
+	bool is_new; /* shell */
 	bool view, follow, tree, ended;
 	const char *detach_key, *stream, *signal, *tenant, *rights, *template;
 	uint64_t expires_ms;
@@ -54,7 +55,7 @@ struct command {
 	const char *summary;
 	const char *details;                 /* may be NULL */
 	size_t least, most;                  /* positional arguments */
-	bool takes_program;                  /* after those: CMD ARG… */
+	enum { PROGRAM_NO, PROGRAM_MUST, PROGRAM_MAY } takes_program; /* after those: CMD ARG… */
 	int (*run)(struct options *options); /* the exit code */
 };
 
