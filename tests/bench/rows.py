@@ -31,4 +31,5 @@ ROWS = [
     Row("pipe", "1 GiB through a pipe to one client", "sandbar_pipe", "pipe_tcp", "mb_s", 0.6, False),
     Row("terminal", "a flood through a terminal to one client", "sandbar_terminal", "pty_drain", "mb_s", 0.8, False),
     Row("echo", "a typed byte to its echo", "sandbar_echo", "lws_echo", "p50_us", 3, True),
+    Row("shell", "`shell.run` of `:` in a warm shell (p50 ≤ 1,000 µs)", "sandbar_shell", "bash", "p50_us", 5, True),
 ]
