@@ -322,12 +322,12 @@ def http(server, request):
 
 def test_what_is_not_http(server):
     """A page is served to who asks with a browser; noise, huge headers and half requests end that connection only."""
-    page = http(server, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    page = http(server, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert page.startswith(b"HTTP/1.1 200") and b"andbar" in page
-    assert b" 404" in http(server, b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").split(b"\r\n")[0]
+    assert b" 404" in http(server, b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").split(b"\r\n")[0]
     http(server, os.urandom(3000) + b"\r\n\r\n")
     http(server, b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 40000 + b"\r\n\r\n")
-    http(server, b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    http(server, b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
     with server.client() as fine:
         assert "sessions" in fine.call("session.list")
 
