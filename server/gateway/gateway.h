@@ -37,6 +37,7 @@ struct gateway {
 	ev_timer drain;        /* its end */
 	ev_tstamp drain_until; /* by ev_now() */
 	ev_timer leave;        /* the last moment of a stop */
+	pid_t keeper_pid;
 	int exit_code;
 };
 

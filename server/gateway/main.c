@@ -156,7 +156,8 @@ static void end_sessions(struct gateway *gateway)
 	log_write(LOG_INFO, NULL, "stopping", LOG_FIELDS(log_number("sessions", (int64_t)gateway->server.sessions.count)));
 	gateway->server.sessions.on_empty = say_goodbye;
 	gateway->server.sessions.owner = gateway;
-	sessions_end_all(&gateway->server.sessions, "stopped");
+	/* The kernel sends this signal, too, when the keeper dies, and with it every sandbox. */
+	sessions_end_all(&gateway->server.sessions, getppid() == gateway->keeper_pid ? "stopped" : "lost");
 	if (gateway->server.sessions.count == 0)
 		say_goodbye(gateway);
 }
@@ -367,6 +368,7 @@ int main(void)
 	struct error err = {0};
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* ^C goes to the whole foreground group; the keeper decides what it means */
+	gateway.keeper_pid = getppid();
 	if (start(&gateway, &err) < 0) {
 		log_write(LOG_ERROR, NULL, "the gateway cannot start", LOG_FIELDS(log_text("why", err.message)));
 		return EXIT_FAILURE;
