@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 static const ev_tstamp tick_s = 0.5;      /* how often it is looked whether a shell that takes all tells nothing */
-static const ev_tstamp interrupt_s = 0.5; /* what ^C has, until what the command started is sent TERM */
+static const ev_tstamp again_s = 0.1;     /* what ^C has, until it is repeated */
+static const ev_tstamp interrupt_s = 0.4; /* and then, until what the command started is sent TERM */
 static const ev_tstamp come_back_s = 1.0; /* what the shell has when its command was killed */
 static const ev_tstamp settle_s =
 	0.05; /* after an interrupt: init's signals have no answer, and must not hit the next */
@@ -243,16 +244,18 @@ static void lose(struct shell *shell, const char *why)
 	process_end(shell->process, REASON_KILLED, "shell", 0);
 }
 
-/* ^C reaches the shell and what it runs in front; its background jobs ignore it. Then what is below it is ended, each time
- * with another ^C, since the shell may be in a loop. */
+/* ^C reaches the shell and what it runs in front; its background jobs ignore it. It is repeated, since a child that has
+ * not executed yet can miss it: were that ended by TERM, the shell would go on with what follows. Then what is below it
+ * is ended, each time with another ^C, since the shell may be in a loop. */
 static void interrupt(struct shell *shell)
 {
 	static const struct {
 		int signo;
 		enum signal_scope scope;
-	} stages[] = {{SIGINT, SIGNAL_TREE}, {SIGTERM, SIGNAL_BELOW}, {SIGKILL, SIGNAL_BELOW}};
+	} stages[] = {{SIGINT, SIGNAL_TREE}, {SIGINT, SIGNAL_TREE}, {SIGTERM, SIGNAL_BELOW}, {SIGKILL, SIGNAL_BELOW}};
 	enum { STAGES = sizeof stages / sizeof *stages };
-	const ev_tstamp waits[STAGES] = {interrupt_s, (double)TAILQ_FIRST(&shell->runs)->grace_ms / 1e3, come_back_s};
+	const ev_tstamp waits[STAGES] = {again_s, interrupt_s, (double)TAILQ_FIRST(&shell->runs)->grace_ms / 1e3,
+	                                 come_back_s};
 	if (++shell->stage == STAGES) {
 		lose(shell, "the command could not be interrupted, and the shell was ended");
 		return;

@@ -14,7 +14,8 @@ const struct command COMMANDS[] = {
      "As `run`, but the session stays, and the command goes on when this program is gone (see --on-disconnect).", 1, 1,
      PROGRAM_MUST, execution_exec},
 	{"shell", "SESSION [[--] COMMAND…]", "Run a command in a shell that keeps directory, variables and functions",
-     "In the newest shell of the session, made on demand; the words are joined by spaces, as ssh does. ^C interrupts the "
+     "In the newest shell of the session, made on demand; the words are joined by spaces, as ssh does. ^C interrupts "
+     "the "
      "command,\nand the shell goes on. Without COMMAND it is read from stdin; at a terminal, a bash with a terminal is "
      "started instead.\n"
      "Exit code: the command's own, 130 when it was interrupted, 125 when Sandbar failed or the shell was lost.",

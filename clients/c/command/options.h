@@ -53,10 +53,10 @@ struct command {
 	const char *name;
 	const char *usage; /* the arguments, for help */
 	const char *summary;
-	const char *details;                 /* may be NULL */
-	size_t least, most;                  /* positional arguments */
+	const char *details;                                          /* may be NULL */
+	size_t least, most;                                           /* positional arguments */
 	enum { PROGRAM_NO, PROGRAM_MUST, PROGRAM_MAY } takes_program; /* after those: CMD ARG… */
-	int (*run)(struct options *options); /* the exit code */
+	int (*run)(struct options *options);                          /* the exit code */
 };
 
 extern const struct command COMMANDS[]; /* ended by a row without a name */
