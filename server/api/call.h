@@ -64,7 +64,11 @@ struct call {
 	void *state; /* the handler's */
 };
 
-enum { CALL_RESULT_BYTES = 4000 * 1024 };
+enum {
+	CALL_RESULT_BYTES = 4000 * 1024,
+	SERVER_ANSWER_BYTES = 256 * 1024 * 1024,    /* unread answers of all connections; who has most of them is cut */
+	SERVER_UNFINISHED_BYTES = 64 * 1024 * 1024, /* unfinished messages of all connections; the oldest is given up */
+};
 
 void caller_init(struct caller *caller, const struct door *door, struct server *server);
 void caller_finish(struct caller *caller); /* cancels what is open */

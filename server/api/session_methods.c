@@ -474,8 +474,8 @@ void handle_server_info(struct call *call, const void *arguments)
 	writer_map(writer, 4);
 	write_queue(writer, "sessions", server->sessions.count, server->sessions.most);
 	write_queue(writer, "connections", server->connections, server->most_connections);
-	write_queue(writer, "unfinished_bytes", server->reassembly_bytes, UINT64_C(64) << 20);
-	write_queue(writer, "answer_bytes", server->queued_bytes, server->most_connections * CALL_RESULT_BYTES);
+	write_queue(writer, "unfinished_bytes", server->reassembly_bytes, SERVER_UNFINISHED_BYTES);
+	write_queue(writer, "answer_bytes", server->queued_bytes, SERVER_ANSWER_BYTES);
 	call_answer(call);
 }
 

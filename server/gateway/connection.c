@@ -1,6 +1,7 @@
 #include "connection.h"
 
 #include "http.h"
+#include "server/base/log.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -24,29 +25,24 @@ void connection_wake(struct connection *connection)
 	lws_callback_on_writable(connection->wsi);
 }
 
-/* While a client does not take its answers, no further requests are read from it. */
+/* What was made for this client alone and waits for it. */
+static size_t waiting_bytes(const struct connection *connection)
+{
+	size_t bytes = connection->queue_bytes;
+	const struct attachment *attachment;
+	TAILQ_FOREACH(attachment, &connection->attachments, link)
+		bytes += attachment->channel->own.length;
+	return bytes;
+}
+
+/* While a client does not take what its requests and frames brought about, no further ones are read from it. */
 static void throttle(struct connection *connection)
 {
-	bool is_high = connection->queue_bytes > (connection->is_throttled ? QUEUE_HIGH / 4 : QUEUE_HIGH);
+	bool is_high = waiting_bytes(connection) > (connection->is_throttled ? QUEUE_HIGH / 4 : QUEUE_HIGH);
 	if (is_high == connection->is_throttled)
 		return;
 	connection->is_throttled = is_high;
 	lws_rx_flow_control(connection->wsi, !is_high);
-}
-
-void connection_send(struct connection *connection, const struct writer *message)
-{
-	struct outgoing *outgoing = malloc(sizeof *outgoing + LWS_PRE + message->length);
-	if (!outgoing)
-		abort();
-	outgoing->length = message->length;
-	memcpy(outgoing->bytes + LWS_PRE, message->data, message->length);
-	TAILQ_INSERT_TAIL(&connection->queue, outgoing, link);
-	connection->queue_count++;
-	connection->queue_bytes += message->length;
-	connection->gateway->server.queued_bytes += message->length;
-	throttle(connection);
-	connection_wake(connection);
 }
 
 static void drop_outgoing(struct connection *connection, struct outgoing *outgoing)
@@ -56,6 +52,61 @@ static void drop_outgoing(struct connection *connection, struct outgoing *outgoi
 	connection->queue_bytes -= outgoing->length;
 	connection->gateway->server.queued_bytes -= outgoing->length;
 	free(outgoing);
+}
+
+static void drop_answers(struct connection *connection)
+{
+	while (!TAILQ_EMPTY(&connection->queue))
+		drop_outgoing(connection, TAILQ_FIRST(&connection->queue));
+}
+
+/* SECONDS, or LWS_TO_KILL_ASYNC. lws looks at its clocks when it is called, which on a server without traffic might not
+ * be for long. */
+static void end_within(struct connection *connection, int seconds)
+{
+	lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, seconds);
+	lws_cancel_service(lws_get_context(connection->wsi));
+}
+
+/* End it, perhaps while its message is being carried out, without a close frame, which would stand behind what it does not read. */
+static void cut(struct connection *connection, const char *why)
+{
+	connection->is_cut = true;
+	connection->close_code = CLOSE_GOING_AWAY;
+	drop_answers(connection);
+	end_within(connection, LWS_TO_KILL_ASYNC);
+	log_write(LOG_WARN, NULL, "a connection is cut", LOG_FIELDS(log_text("why", why)));
+}
+
+/* Together the connections let more answers wait than the server keeps: the one with the most of them goes. */
+static void cut_largest(struct gateway *gateway)
+{
+	struct connection *connection, *largest = NULL;
+	LIST_FOREACH(connection, &gateway->connections, link)
+		if (!connection->is_cut &&
+		    (!largest || connection->queue_bytes + connection->unflushed > largest->queue_bytes + largest->unflushed))
+			largest = connection;
+	if (largest)
+		cut(largest, "of all it has the most unread answers, which are too many together");
+}
+
+void connection_send(struct connection *connection, const struct writer *message)
+{
+	if (connection->is_cut)
+		return;
+	struct outgoing *outgoing = malloc(sizeof *outgoing + LWS_PRE + message->length);
+	if (!outgoing)
+		abort();
+	outgoing->length = message->length;
+	memcpy(outgoing->bytes + LWS_PRE, message->data, message->length);
+	TAILQ_INSERT_TAIL(&connection->queue, outgoing, link);
+	connection->queue_count++;
+	connection->queue_bytes += message->length;
+	connection->gateway->server.queued_bytes += message->length;
+	if (connection->gateway->server.queued_bytes > SERVER_ANSWER_BYTES)
+		cut_largest(connection->gateway);
+	throttle(connection);
+	connection_wake(connection);
 }
 
 void connection_close(struct connection *connection, enum close_code code, const char *text)
@@ -69,6 +120,13 @@ void connection_close(struct connection *connection, enum close_code code, const
 
 /* --- writing ------------------------------------------------------------------------------------------------- */
 
+/* lws has written what it held, or the connection ends. */
+static void forget_unflushed(struct connection *connection)
+{
+	connection->gateway->server.queued_bytes -= connection->unflushed;
+	connection->unflushed = 0;
+}
+
 /* -1: the connection is broken. A short write leaves the rest with lws; then the next ones are made small. */
 static int write_message(struct connection *connection, uint8_t *message, size_t length)
 {
@@ -78,9 +136,11 @@ static int write_message(struct connection *connection, uint8_t *message, size_t
 	connection->gateway->metrics.sent_messages++;
 	connection->gateway->metrics.sent_bytes += length;
 	bool is_short = lws_partial_buffered(connection->wsi) != 0;
-	if (is_short)
+	if (is_short) {
 		connection->write_bytes = WRITE_LEAST;
-	else if (length >= connection->write_bytes && connection->write_bytes < WRITE_MOST)
+		connection->unflushed = length;
+		connection->gateway->server.queued_bytes += length;
+	} else if (length >= connection->write_bytes && connection->write_bytes < WRITE_MOST)
 		connection->write_bytes *= 2;
 	return 0;
 }
@@ -90,7 +150,6 @@ static int write_answer(struct connection *connection)
 	struct outgoing *outgoing = TAILQ_FIRST(&connection->queue);
 	int result = write_message(connection, outgoing->bytes + LWS_PRE, outgoing->length);
 	drop_outgoing(connection, outgoing);
-	throttle(connection);
 	return result;
 }
 
@@ -136,6 +195,10 @@ static int write_ping(struct connection *connection)
 static int write_turn(struct connection *connection)
 {
 	connection->is_asked_to_write = false;
+	if (connection->is_cut)
+		return -1;
+	if (connection->unflushed > 0 && !lws_partial_buffered(connection->wsi))
+		forget_unflushed(connection);
 	if (write_ping(connection) < 0)
 		return -1;
 	ssize_t left = WRITE_TURN;
@@ -159,6 +222,14 @@ static int write_turn(struct connection *connection)
 	return 0;
 }
 
+static int on_writable(struct connection *connection)
+{
+	int result = write_turn(connection);
+	if (result == 0)
+		throttle(connection);
+	return result;
+}
+
 /* --- reading ------------------------------------------------------------------------------------------------- */
 
 static void drop_assembly(struct connection *connection)
@@ -169,6 +240,21 @@ static void drop_assembly(struct connection *connection)
 	connection->assembled = connection->assembly_room = 0;
 }
 
+/* All have begun more than the server keeps: whose message has been unfinished for longest, goes. False: that is SELF. */
+static bool make_room(struct connection *self)
+{
+	struct connection *connection, *oldest = NULL;
+	LIST_FOREACH(connection, &self->gateway->connections, link)
+		if (connection->assembly_room > 0 && (!oldest || connection->assembly_begun < oldest->assembly_begun))
+			oldest = connection;
+	if (!oldest || oldest == self)
+		return false;
+	drop_assembly(oldest);
+	connection_close(oldest, CLOSE_TOO_BIG, "unfinished for longest, of too many unfinished messages");
+	end_within(oldest, EXPEL_SECONDS);
+	return true;
+}
+
 static bool assemble(struct connection *connection, const void *data, size_t length)
 {
 	size_t needed = connection->assembled + length;
@@ -177,8 +263,11 @@ static bool assemble(struct connection *connection, const void *data, size_t len
 		while (room < needed)
 			room *= 2;
 		uint64_t *sum = &connection->gateway->server.reassembly_bytes;
-		if (*sum - connection->assembly_room + room > UNFINISHED_MOST)
-			return false;
+		if (connection->assembly_room == 0)
+			connection->assembly_begun = ev_now(connection->gateway->loop);
+		while (*sum - connection->assembly_room + room > SERVER_UNFINISHED_BYTES)
+			if (!make_room(connection))
+				return false;
 		uint8_t *grown = realloc(connection->assembly, room);
 		if (!grown)
 			abort();
@@ -215,6 +304,9 @@ static int receive(struct connection *connection, const uint8_t *data, size_t le
 	                        : connection_message(connection, connection->assembly, connection->assembled);
 	if (connection->assembly_room > 0)
 		drop_assembly(connection);
+	if (connection->is_cut)
+		return 0; /* its time is set */
+	throttle(connection);
 	if (goes_on || connection->queue_count > 0)
 		return 0; /* a close that was asked for waits for the queue */
 	return close_now(connection, (enum close_code)connection->close_code, connection->close_text);
@@ -234,7 +326,7 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 	struct connection *connection = timer->data;
 	if (connection->unanswered >= LIMIT_DEAD_SECONDS / LIMIT_PING_SECONDS) {
 		ev_timer_stop(loop, timer);
-		lws_set_timeout(connection->wsi, PENDING_TIMEOUT_WS_PONG_CHECK_GET_PONG, LWS_TO_KILL_ASYNC);
+		end_within(connection, LWS_TO_KILL_ASYNC);
 		return;
 	}
 	connection->unanswered++;
@@ -246,7 +338,7 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 static void expel(struct connection *connection, const char *text)
 {
 	connection_close(connection, CLOSE_NOT_ALLOWED, text);
-	lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, EXPEL_SECONDS);
+	end_within(connection, EXPEL_SECONDS);
 }
 
 static void on_expired(struct ev_loop *loop, ev_periodic *periodic, int events)
@@ -321,8 +413,8 @@ static void finish_connection(struct connection *connection)
 	caller_finish(&connection->caller);
 	if (connection->is_greeted && !client_has_connection(gateway, connection->caller.client))
 		sessions_client_left(&gateway->server.sessions, connection->caller.client);
-	while (!TAILQ_EMPTY(&connection->queue))
-		drop_outgoing(connection, TAILQ_FIRST(&connection->queue));
+	forget_unflushed(connection);
+	drop_answers(connection);
 	if (connection->assembly_room > 0)
 		drop_assembly(connection);
 	free(connection);
@@ -344,7 +436,7 @@ int connection_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
 			(*slot)->unanswered = 0;
 		return 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
-		return *slot ? write_turn(*slot) : 0;
+		return *slot ? on_writable(*slot) : 0;
 	case LWS_CALLBACK_CLOSED:
 		if (*slot)
 			finish_connection(*slot);

@@ -25,12 +25,15 @@ struct connection {
 	struct gateway *gateway;
 	struct lws *wsi;
 	bool is_greeted, is_asked_to_write, is_throttled;
+	bool is_cut;    /* it gets nothing any more, and ends in the next turn of the loop */
 	int close_code; /* once the queue is empty; 0 = stays */
 	const char *close_text;
 	uint8_t *assembly; /* of a message that came in parts */
 	size_t assembled, assembly_room;
+	ev_tstamp assembly_begun;
 	TAILQ_HEAD(, outgoing) queue;
 	size_t queue_count, queue_bytes;
+	size_t unflushed;                     /* bytes of the message of which lws holds the rest, after a short write */
 	TAILQ_HEAD(, attachment) attachments; /* the next one to be served is the first */
 	size_t attachment_count;
 	uint32_t last_number; /* of a channel */
@@ -44,9 +47,8 @@ struct connection {
 enum {
 	WRITE_LEAST = 16 * 1024,
 	WRITE_MOST = CHANNEL_MESSAGE,
-	WRITE_TURN = 256 * 1024,            /* bytes that a connection may write in one turn of the loop */
-	QUEUE_HIGH = 1024 * 1024,           /* bytes of unsent answers, over which no requests are read */
-	UNFINISHED_MOST = 64 * 1024 * 1024, /* bytes of unfinished messages of all connections */
+	WRITE_TURN = 256 * 1024,  /* bytes that a connection may write in one turn of the loop */
+	QUEUE_HIGH = 1024 * 1024, /* bytes of unsent answers and own frames, over which nothing is read */
 };
 
 /* The lws callback of the subprotocol. */

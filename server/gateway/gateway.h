@@ -31,7 +31,8 @@ struct gateway {
 	struct metrics metrics;
 	struct tls *tls; /* NULL: plain HTTP */
 	struct listener listeners[GATEWAY_LISTENERS];
-	int spare_fd; /* given up for a moment when no descriptor is left, to refuse a connection */
+	int spare_fd;                 /* given up for a moment when no descriptor is left, to refuse a connection */
+	size_t sockets, most_sockets; /* of clients, whether they have said anything yet or not */
 	LIST_HEAD(, connection) connections;
 	ev_signal terminate, replace;
 	ev_timer drain;        /* its end */

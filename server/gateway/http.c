@@ -63,6 +63,7 @@ static bool add(struct lws *wsi, const char *name, const char *value, unsigned c
 	                                   (int)strlen(value), at, end) == 0;
 }
 
+/* One request is all that a connection may have: a second one could come a byte a minute. */
 static int respond(struct lws *wsi, const struct resource *resource)
 {
 	unsigned char buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start, *end = buffer + sizeof buffer;
@@ -71,7 +72,7 @@ static int respond(struct lws *wsi, const struct resource *resource)
 	            add(wsi, "content-security-policy:", "default-src 'none'; style-src 'self'", &at, end) &&
 	            add(wsi, "x-content-type-options:", "nosniff", &at, end) &&
 	            add(wsi, "referrer-policy:", "no-referrer", &at, end) &&
-	            add(wsi, "cache-control:", "no-store", &at, end) &&
+	            add(wsi, "cache-control:", "no-store", &at, end) && add(wsi, "connection:", "close", &at, end) &&
 	            lws_finalize_write_http_header(wsi, start, &at, end) == 0;
 	if (!good)
 		return -1;
@@ -79,9 +80,9 @@ static int respond(struct lws *wsi, const struct resource *resource)
 	if (!body)
 		abort();
 	memcpy(body + LWS_PRE, resource->body, length);
-	int wrote = lws_write(wsi, body + LWS_PRE, length, LWS_WRITE_HTTP_FINAL);
+	lws_write(wsi, body + LWS_PRE, length, LWS_WRITE_HTTP_FINAL);
 	free(body);
-	return wrote < (int)length || lws_http_transaction_completed(wsi) ? -1 : 0;
+	return -1;
 }
 
 static bool has_known_host(const struct gateway_config *config, struct lws *wsi)
@@ -209,6 +210,9 @@ int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 {
 	(void)length;
 	switch ((int)reason) {
+	case LWS_CALLBACK_WSI_DESTROY:
+		((struct gateway *)lws_context_user(lws_get_context(wsi)))->sockets--;
+		return 0;
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
 		return http_filter(wsi);
 	case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS: {

@@ -20,10 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+enum { HANDSHAKES = 1024, /* connections at once that have not become WebSockets */ };
 enum { ACCEPT_TURN = 64, UNSENT_LOW = 16 * 1024, HEADER_BYTES = 16 * 1024, PART_BYTES = 4096 };
 static const ev_tstamp replace_after_s = 0.1; /* the same, when a successor waits */
 static const ev_tstamp leave_after_s = 1.0;   /* connections get this long to take the last frames */
@@ -70,7 +72,12 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 			refuse_one(gateway, io->fd);
 		if (fd < 0)
 			return;
+		if (gateway->sockets >= gateway->most_sockets) {
+			close(fd);
+			continue;
+		}
 		set_socket_options(fd);
+		gateway->sockets++;
 		if (!lws_adopt_socket_vhost(gateway->vhost, fd))
 			log_write(LOG_DEBUG, NULL, "a connection could not be taken", NULL);
 	}
@@ -246,6 +253,16 @@ static uint64_t monotonic_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Strangers may have so many sockets that a quarter of the descriptors is left for the sessions. */
+static size_t count_sockets(const struct gateway_config *config)
+{
+	struct rlimit limit;
+	size_t most = config->max_connections + HANDSHAKES;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
+		most = limit.rlim_cur / 4 * 3;
+	return most;
+}
+
 static void init_server(struct gateway *gateway)
 {
 	const struct gateway_config *config = &gateway->config;
@@ -262,6 +279,7 @@ static void init_server(struct gateway *gateway)
 	server->started_us = monotonic_us();
 	server->epoch = config->epoch;
 	server->most_connections = config->max_connections;
+	gateway->most_sockets = count_sockets(config);
 	server->tenant_sessions = config->tenant_sessions;
 	server->on_revoked = connections_revoked;
 }

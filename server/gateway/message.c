@@ -273,6 +273,8 @@ static void request(struct connection *connection, const struct rpc *rpc)
 		connection_notice_error(connection, CODE_INVALID_REQUEST, "the id of a request is that of an open one");
 	else if (open >= LIMIT_OPEN_REQUESTS)
 		fail_request(connection, rpc->id, CODE_LIMIT, NULL, "a connection may have at most 64 open requests");
+	else if (connection->queue_bytes >= QUEUE_HIGH)
+		fail_request(connection, rpc->id, CODE_LIMIT, NULL, "answers of more than 1 MiB wait to be read");
 	else
 		call_dispatch(caller, rpc->id, rpc->method, rpc->params);
 }

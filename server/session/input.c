@@ -410,10 +410,10 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 	struct input_client *client = client_of(input, sender->client, true);
 	if (!client)
 		return refuse(CODE_LIMIT, 0);
-	if (offset > client->taken)
-		return refuse(CODE_STDIN_GAP, client->taken);
 	if (client->end == offset + 1)
 		return refuse(ERROR_CODE_NONE, offset); /* sent again after a cut: a terminal's was written already */
+	if (offset != client->taken)
+		return refuse(CODE_STDIN_GAP, client->taken);
 	client->end = offset + 1;
 	struct termios mode;
 	uint8_t character = 4;
