@@ -26,6 +26,7 @@ from wire import PATIENCE, RemoteError  # noqa: E402
 ACTORS = 8
 FAULTS_SHOWN = 30
 QUIET_SECONDS = 20
+FLAGS = ("--record", "4M", "--keep-sessions", "6", "--log-level", "warn")  # so that as many are kept at the end of every phase
 PHASES = (("kills", 0.25), ("calm", 0.2), ("calm", 0.3), ("kills", 0.25))
 
 
@@ -95,7 +96,7 @@ class Soak(Connecting):
                 client.call("session.end", session=session)
                 return
             except RemoteError as error:
-                if error.code != "not_found":
+                if error.code not in ("not_found", "session_ended"):  # by the request before, whose answer was lost
                     raise
                 return
             except (Closed, OSError):
@@ -231,7 +232,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sandbar-soak-") as folder:
         reports = pathlib.Path(tempfile.mkdtemp(dir=folder))
         reports.chmod(0o1777)
-        server = Server(copied(folder), user="root" if os.geteuid() == 0 else "user",
+        server = Server(copied(folder), FLAGS, user="root" if os.geteuid() == 0 else "user",
                         environment={"ASAN_OPTIONS": f"quarantine_size_mb=4:malloc_context_size=8:log_path={reports}/report"})
         soak = Soak(server, seed)
         try:

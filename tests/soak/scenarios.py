@@ -101,7 +101,7 @@ def flood(soak, rng):
     script = ("stty raw -echo; " if process_options else "") + pattern.FOREVER
     quick = Steady(soak, session)
     process = soak.start(quick, "sh", "-c", script, **process_options)
-    slow = Steady(soak, session, Checked(), pace=rng.uniform(2e5, 2e6))
+    slow = Steady(soak, session, Checked(), pace=rng.uniform(5e5, 3e6))
     lazy = Steady(soak, session, Checked())
     lazy.client.pause()
     time.sleep(rng.uniform(0.5, 2))
