@@ -256,8 +256,10 @@ void handle_process_signal(struct call *call, const void *arguments)
 		call_fail(call, CODE_PROCESS_EXITED, NULL, NULL, "process %u has exited", process->number);
 		return;
 	}
-	process_signal(process, signo, args->scope == 1 ? SIGNAL_TREE : SIGNAL_LEADER);
-	call_answer_empty(call);
+	if (process_signal(process, signo, args->scope == 1 ? SIGNAL_TREE : SIGNAL_LEADER))
+		call_answer_empty(call);
+	else
+		call_fail(call, CODE_SESSION_ENDED, "session", args->session, "session `%s` is ending", args->session);
 }
 
 static void answer_killed(struct call *call, bool already)

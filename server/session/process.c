@@ -80,6 +80,8 @@ void process_settle(struct process *process)
 
 void process_ask_usage(struct process *process)
 {
+	if (!process->session->sandbox)
+		return; /* it is being destroyed: `destroyed` is all that comes, and ends the process */
 	process->usage_asked++;
 	driver_of(process)->usage(process->session->sandbox, process->number);
 }
@@ -226,11 +228,14 @@ void process_kill(struct process *process, uint64_t grace_ms, struct process_wat
 	process_end(process, REASON_KILLED, NULL, grace_ms);
 }
 
-void process_signal(struct process *process, int signo, enum signal_scope scope)
+bool process_signal(struct process *process, int signo, enum signal_scope scope)
 {
+	if (!process->session->sandbox)
+		return false;
 	process->intervention.signals |= UINT64_C(1) << signo;
 	process_save(process);
 	driver_of(process)->signal(process->session->sandbox, process->number, signo, scope);
+	return true;
 }
 
 /* --- its terminal's size ------------------------------------------------------------------------------------------ */

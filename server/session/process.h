@@ -102,7 +102,8 @@ void process_free(struct process *process); /* closes everything; asserts that n
 
 /* End its whole tree for REASON: TERM and, after GRACE_MS, KILL; 0 = KILL at once. The first reason holds. */
 void process_end(struct process *process, enum reason reason, const char *control, uint64_t grace_ms);
-void process_signal(struct process *process, int signo, enum signal_scope scope);
+/* False when the session's sandbox is being destroyed. */
+bool process_signal(struct process *process, int signo, enum signal_scope scope);
 /* Tell WATCH (`empty`) when nothing of its tree lives. */
 void process_kill(struct process *process, uint64_t grace_ms, struct process_watch *watch);
 bool process_resize(struct process *process, uint16_t cols, uint16_t rows); /* false: it has no terminal any more */

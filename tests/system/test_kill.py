@@ -109,3 +109,21 @@ def test_a_thousand_short_children_leave_no_zombie(client, session):
     await_dead(client, session, "true")
     states = client.run(session, "cat /proc/[0-9]*/stat 2>/dev/null | cut -d' ' -f3")["stdout"].split()
     assert states.count(b"Z") == 0, states
+
+
+def test_a_signal_to_a_session_that_ends(server):
+    """A session's end is asked for, and right behind it a signal, a kill and a start: each is answered, and the server lives on."""
+    with server.client() as client:
+        for _ in range(20):
+            session = client.create()
+            process = client.shell(session, "sleep 30 & exit 0")
+            asked = [client.request("session.end", session=session),
+                     client.request("process.signal", session=session, process=process, signal="INT"),
+                     client.request("process.signal", session=session, process=process, signal="INT", scope="tree"),
+                     client.request("process.kill", session=session, process=process),
+                     client.request("process.start", session=session, argv=["true"])]
+            for number in asked:
+                try:
+                    client.answer(number)
+                except RemoteError as error:
+                    assert error.code in ("session_ended", "not_found", "process_exited"), error
