@@ -1,5 +1,6 @@
 #include "box.h"
 #include "keeper_state.h"
+#include "reserve.h"
 #include "server/base/log.h"
 
 #include <assert.h>
@@ -169,6 +170,8 @@ int box_leaf_create(struct box *box, uint32_t process, int fds[8], struct error 
 	const struct leaf *old = find_any_leaf(box, process);
 	if (old && old->dropped)
 		return error_set(err, EBUSY, "something of an earlier process %u still lives", process);
+	if (reserve_check(RESERVE_LEAF, err) < 0)
+		return -1;
 	if (old)
 		return sandbox_box_leaf_open(box->sandbox, process, fds, err);
 	if (box->leaf_count >= BOX_LEAVES)

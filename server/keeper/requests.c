@@ -1,4 +1,5 @@
 #include "requests.h"
+#include "reserve.h"
 #include "server/base/log.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static void perform_create(struct keeper *keeper, struct box *none, const struct
 	if (!may_create(keeper, request))
 		return;
 	spec_of(&spec, request);
-	struct box *box = box_create(keeper, &spec, &err);
+	struct box *box = reserve_check(RESERVE_SANDBOX, &err) == 0 ? box_create(keeper, &spec, &err) : NULL;
 	int copy = -1;
 	if (box) {
 		box->next = keeper->boxes;

@@ -33,7 +33,7 @@ def as_user(argv, user):
 class Server:
     """sandbard with a state directory and a port of its own."""
 
-    def __init__(self, programs, flags=(), user="root", environment=None):
+    def __init__(self, programs, flags=(), user="root", environment=None, before=()):
         self.programs = programs
         self.user = user
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sandbar-test-"))
@@ -47,7 +47,7 @@ class Server:
             os.chown(self.state, STRANGER, STRANGER)
         self.log = open(self.folder / "log", "w+")
         argv = [str(programs / "sandbard"), "--listen", "127.0.0.1:0", "--state", str(self.state), "--log-format", "json", *flags]
-        self.process = subprocess.Popen(as_user(argv, user), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+        self.process = subprocess.Popen([*before, *as_user(argv, user)], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         env=self.environment() | (environment or {}), start_new_session=True, cwd="/")
         self.traces = None
         self.expected = 0  # exit code

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from wire import ENDED
+from wire import ENDED, RemoteError
 
 
 def test_sigterm_stops_it_and_everything_it_made(start_server):
@@ -134,3 +134,28 @@ def test_it_listens_on_loopback(server):
     assert server.address[0] == "127.0.0.1"
     with socket.create_connection(server.address, 5):
         pass
+
+
+@pytest.mark.parametrize("descriptors", [190, 197, 201, 206, 213])
+def test_what_was_made_can_be_ended_when_descriptors_run_out(start_server, descriptors):
+    """The server may open few descriptors: making is refused at last, and all that was made can be ended all the same."""
+    if os.geteuid() != 0:
+        pytest.skip("a server with root's rights needs root")
+    server = start_server(before=["prlimit", f"--nofile={descriptors}:{descriptors}"])
+    with server.client() as client:
+        made, refused = [], 0
+        while refused < 3 and len(made) < 40:
+            try:
+                made.append(client.create())
+            except RemoteError as error:
+                assert error.code == "limit", error
+                refused += 1
+        assert made and refused == 3
+        for session in made * 3:
+            try:
+                client.start(session, "sleep", "100")
+            except RemoteError as error:
+                assert error.code == "limit", error
+        for session in made:
+            client.call("session.end", session=session)
+        assert client.call("session.list")["sessions"] == []
