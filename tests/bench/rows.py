@@ -1,8 +1,8 @@
-"""The table of figures: what is measured, beside what, and what it should be.
+"""The tables of figures: what is measured, beside what, and what it should be.
 
 A program build/release/tests/bench/bench_NAME prints one line of JSON, {"bench": NAME, ...}: times as p50_us, p95_us and
-p99_us, rates as mb_s. Those that measure Sandbar start a server of their own. The two programs of a row run in turn,
-several times, so that both see the same machine; a figure is the median of its runs.
+p99_us, rates as mb_s, and figures of its own. Those that measure Sandbar start a server of their own. The two programs
+of a row run in turn, several times, so that both see the same machine; a figure is the median of its runs.
 """
 
 import dataclasses
@@ -10,19 +10,42 @@ import dataclasses
 
 @dataclasses.dataclass
 class Row:
-    name: str         # for ./dev bench NAME
+    """A ratio of what two programs measured."""
+    name: str             # for ./dev bench NAME
     title: str
-    ours: str         # the program that measures Sandbar
-    theirs: str       # and what it stands beside
-    figure: str       # of which the ratio is taken
-    target: float     # of ours / theirs
-    at_most: bool     # the ratio should be at most the target; else at least
+    ours: str             # the program that measures Sandbar, and its options
+    theirs: str           # and what it stands beside
+    figure: str           # of which the ratio is taken
+    target: float | None  # of ours / theirs
+    at_most: bool         # the ratio should be at most the target; else at least
+    beside: str = ""      # what `theirs` is called, if not by its name
+
+    def commands(self):
+        return [self.ours, self.theirs]
 
     def holds(self, ratio):
-        return ratio <= self.target if self.at_most else ratio >= self.target
+        return self.target is None or (ratio <= self.target if self.at_most else ratio >= self.target)
 
     def aim(self):
-        return f"{'≤' if self.at_most else '≥'} {self.target:g}"
+        return "" if self.target is None else f"{'≤' if self.at_most else '≥'} {self.target:g}"
+
+
+@dataclasses.dataclass
+class Figure:
+    """What one program measured, as it is."""
+    name: str
+    title: str                 # {key} stands for another figure of the same run
+    command: str               # the program and its options; it runs once for all figures that name the same
+    key: str
+    unit: str = "ms"
+    scale: float = 1           # what is printed is shown so many times as large
+    most: float | None = None  # its target, in the unit shown
+
+    def commands(self):
+        return [self.command]
+
+    def aim(self):
+        return "" if self.most is None else f"≤ {self.most:g} {self.unit}"
 
 
 ROWS = [
@@ -31,5 +54,33 @@ ROWS = [
     Row("pipe", "1 GiB through a pipe to one client", "sandbar_pipe", "pipe_tcp", "mb_s", 0.6, False),
     Row("terminal", "a flood through a terminal to one client", "sandbar_terminal", "pty_drain", "mb_s", 0.8, False),
     Row("echo", "a typed byte to its echo", "sandbar_echo", "lws_echo", "p50_us", 3, True),
-    Row("shell", "`shell.run` of `:` in a warm shell (p50 ≤ 1,000 µs)", "sandbar_shell", "bash", "p50_us", 5, True),
+    Row("record", "1 GiB through a pipe, recorded (64 MiB of it are kept)", "sandbar_pipe", "sandbar_pipe --record 0", "mb_s",
+        0.9, False, "without a record"),
+    Row("tls-pipe", "1 GiB through a pipe, with TLS", "sandbar_pipe --tls 1", "sandbar_pipe", "mb_s", None, False, "plain"),
+    Row("tls-echo", "a typed byte to its echo, with TLS", "sandbar_echo --tls 1", "sandbar_echo", "p50_us", None, True, "plain"),
+]
+
+FLOODS, IDLE, CONNECTIONS = "sandbar_echo --runs 1000 --floods 3", "sandbar_idle", "sandbar_connections"
+
+FIGURES = [
+    Figure("floods", "a typed byte to its echo beside three sessions that flood, each with a reader: p50", FLOODS, "p50_us",
+           scale=1e-3),
+    Figure("floods", "… p99", FLOODS, "p99_us", scale=1e-3, most=5),
+    *(Figure("interrupt", f"`^C` under a flood to the prompt, drawn at {rate / 1e6:g} MB/s with a credit of 64 KiB: p50 of {runs}",
+             f"sandbar_interrupt --runs {runs} --rate {rate}", "p50_us", scale=1e-3, most=most)
+      for rate, runs, most in ((1_000_000, 20, 100), (200_000, 10, 300))),
+    Figure("idle", "an idle session, of {sessions}: its {processes} processes (PSS)", IDLE, "sandbox_kib", "KiB"),
+    Figure("idle", "… and what the server grew by (PSS of keeper, gateway, workers)", IDLE, "server_kib", "KiB"),
+    Figure("idle", "… all {sessions} together", IDLE, "all_mib", "MiB"),
+    Figure("idle", "… how much less memory the machine has, each (with the kernel's; rough)", IDLE, "machine_kib", "KiB"),
+    Figure("connections", "an idle connection, of {connections} after `hello`: the gateway's memory (RSS)", CONNECTIONS, "each_kib",
+           "KiB"),
+    Figure("connections", "… the gateway's processor time for all of them", CONNECTIONS, "cpu_percent", "ms/s", 10),
+    *(Figure("resume", f"the gateway's death to the first byte after resume, {sessions}: {percent} of 20 kills",
+             f"sandbar_resume --sessions {sessions.split()[0]}", f"{percent}_us", scale=1e-3)
+      for sessions in ("1 session", "200 sessions") for percent in ("p50", "p99")),
+    *(Figure("crowd", f"{clients} client{'s' if clients > 1 else ''}: {what} a second", f"sandbar_crowd --clients {clients}", key, "")
+      for clients in (1, 8, 64)
+      for key, what in (("creations_s", "sessions made and ended"), ("starts_s", "`process.run` of `/bin/true`"),
+                        ("messages_s", "smallest requests answered"))),
 ]

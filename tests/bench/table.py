@@ -1,27 +1,50 @@
-"""Run the benchmark programs, print their table, and put it into BENCHMARKS.md. Called by ./dev bench [NAME]."""
+"""Run the benchmark programs, print their tables, and put them into BENCHMARKS.md. Called by ./dev bench [NAME]."""
 
 import datetime
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
 
-from rows import ROWS
+from rows import FIGURES, ROWS
 
 PROGRAMS = "build/release/tests/bench/bench_"
 PAGE = "BENCHMARKS.md"
 BEGIN, END = "<!-- the table of the newest run; written by ./dev bench -->", "<!-- end of the table -->"
-SECONDS = 600  # of one program
+SECONDS = 150  # of one program; most end themselves after a minute
+STOP_SECONDS = 40
 ROUNDS = 3
 
 
-def run(name):
-    done = subprocess.run([PROGRAMS + name], stdout=subprocess.PIPE, text=True, timeout=SECONDS)
-    if done.returncode != 0:
-        sys.exit(f"bench: {PROGRAMS}{name} left with {done.returncode}")
-    return json.loads(done.stdout)
+class Failed(Exception):
+    """A program did not do its work."""
+
+
+def stop(program):
+    """Its server is stopped by a process of its own, which keeps our end of the pipe open as long as it lives."""
+    program.terminate()
+    try:
+        program.communicate(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        program.kill()
+
+
+def run(command):
+    with subprocess.Popen([PROGRAMS + command.split()[0], *command.split()[1:]], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            output = program.communicate(timeout=SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            stop(program)
+            raise Failed(f"`{command}` took more than {SECONDS} s") from None
+        except BaseException:
+            stop(program)
+            raise
+    if program.returncode != 0:
+        raise Failed(f"`{command}` left with {program.returncode}")
+    return json.loads(output)
 
 
 def median(runs):
@@ -55,10 +78,47 @@ def told(figures):
     return " / ".join(f"{figures[key]:,.0f}" for key in ("p50_us", "p95_us", "p99_us")) + " µs"
 
 
-def line(row, ours, theirs):
+def ratio_line(row):
+    try:
+        ours, theirs = measure(row)
+    except Failed as error:
+        return f"| {row.title} | not measured: {error} | | | | {row.aim()} |"
     ratio = ours[row.figure] / theirs[row.figure]
     missed = "" if row.holds(ratio) else ", missed"
-    return f"| {row.title} | {told(ours)} | {row.theirs} | {told(theirs)} | {ratio:.2f} | {row.aim()}{missed} |"
+    return f"| {row.title} | {told(ours)} | {row.beside or row.theirs} | {told(theirs)} | {ratio:.2f} | {row.aim()}{missed} |"
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def figure_line(figure, done):
+    """DONE: what the programs that have run measured, by their command."""
+    if figure.command not in done:
+        print(f"bench: {figure.name}: {figure.command}", file=sys.stderr, flush=True)
+        try:
+            done[figure.command] = run(figure.command)
+        except Failed as error:
+            done[figure.command] = error
+    found = done[figure.command]
+    if isinstance(found, Failed):
+        return f"| {figure.title} | not measured: {found} | {figure.aim()} |"
+    value = found[figure.key] * figure.scale
+    missed = ", missed" if figure.most is not None and value > figure.most else ""
+    title = figure.title.format_map({key: f"{value:,}" for key, value in found.items() if key != "bench"})
+    return f"| {title} | {number(value)} {figure.unit} | {figure.aim()}{missed} |"
+
+
+def tables(rows, figures):
+    text = [f"{machine()}; ratios: medians of {ROUNDS} runs in turn; figures: one run"]
+    if rows:
+        text += ["", "| what (p50 / p95 / p99) | Sandbar | beside | | ratio | target |", "| --- | ---: | --- | ---: | ---: | --- |"]
+        text += [ratio_line(row) for row in rows]
+    if figures:
+        done = {}
+        text += ["", "| what | | target |", "| --- | ---: | --- |"]
+        text += [figure_line(figure, done) for figure in figures]
+    return "\n".join(text)
 
 
 def write(text):
@@ -68,18 +128,24 @@ def write(text):
         file.write(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END, 1)[1]}")
 
 
+def is_built(row):
+    return all(os.path.exists(PROGRAMS + command.split()[0]) for command in row.commands())
+
+
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-    wanted = [row for row in ROWS if len(sys.argv) == 1 or row.name in sys.argv[1:]]
-    rows = [row for row in wanted if os.path.exists(PROGRAMS + row.ours) and os.path.exists(PROGRAMS + row.theirs)]
-    if not rows:
-        sys.exit(f"bench: no such row; there are {', '.join(row.name for row in ROWS)}")
-    lines = [line(row, *measure(row)) for row in rows]
-    head = ["| what (p50 / p95 / p99) | Sandbar | beside | | ratio | target |", "| --- | ---: | --- | ---: | ---: | --- |"]
-    text = "\n".join([f"{machine()}; medians of {ROUNDS} runs in turn", "", *head, *lines])
+    rows, figures = ([row for row in every if (len(sys.argv) == 1 or row.name in sys.argv[1:]) and is_built(row)]
+                     for every in (ROWS, FIGURES))
+    if not rows and not figures:
+        names = dict.fromkeys(row.name for row in [*ROWS, *FIGURES])
+        sys.exit(f"bench: no such row; there are {', '.join(names)}")
+    text = tables(rows, figures)
     print(text)
-    if rows == ROWS:
+    if (rows, figures) == (ROWS, FIGURES):
         write(text)
+    if "not measured" in text:
+        sys.exit(1)
 
 
 main()

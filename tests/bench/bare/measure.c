@@ -39,7 +39,7 @@ int options_read(int argc, char **argv, const struct option_row *rows)
 		const struct option_row *row = row_of(argv[i], rows);
 		char *end = NULL;
 		unsigned long long number = row && i + 1 < argc ? strtoull(argv[i + 1], &end, 10) : 0;
-		if (number == 0 || *end) {
+		if (!end || end == argv[i + 1] || *end) {
 			usage(argv[0], rows, stderr);
 			exit(2);
 		}
@@ -58,7 +58,7 @@ uint64_t now_ns(void)
 void samples_init(struct samples *samples, size_t capacity)
 {
 	*samples = (struct samples){.us = calloc(capacity, sizeof(double)), .capacity = capacity};
-	if (!samples->us)
+	if (!samples->us || capacity == 0)
 		die("memory for the samples");
 }
 

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	struct wire_client client;
 	options_read(argc, argv, options);
 	samples_init(&samples, runs);
-	server_start(&server);
+	server_start(&server, NULL);
 	wire_client_open(&client, server.address, server.token);
 	for (uint64_t i = 0; i < runs; i++)
 		samples_add(&samples, first_byte_once(&client));

@@ -1,6 +1,8 @@
 /*
- * A byte typed into a terminal to its echo, which the terminal itself makes. Beside it stands lws_echo.
+ * A byte typed into a terminal to its echo, which the terminal itself makes. Beside it stands lws_echo. With --floods N,
+ * so many other sessions of the server flood meanwhile, each with a reader.
  */
+#include "flood.h"
 #include "server.h"
 #include "tests/bench/bare/measure.h"
 #include "work.h"
@@ -44,8 +46,11 @@ static uint64_t type_once(struct wire_client *client, struct writer *message, ui
 int main(int argc, char **argv)
 {
 	static const char *const typist[] = {"sh", "-c", "stty -icanon; printf r; exec cat >/dev/null", NULL};
-	uint64_t runs = 2000;
-	const struct option_row options[] = {{"--runs", &runs, "how many bytes"}, {NULL, NULL, NULL}};
+	uint64_t runs = 2000, floods = 0, tls = 0;
+	const struct option_row options[] = {{"--runs", &runs, "how many bytes"},
+	                                     {"--floods", &floods, "sessions that flood"},
+	                                     {"--tls", &tls, "1: over TLS"},
+	                                     {NULL, NULL, NULL}};
 	struct samples samples;
 	struct server server;
 	struct wire_client client;
@@ -53,7 +58,9 @@ int main(int argc, char **argv)
 	char session[SESSION_TEXT];
 	options_read(argc, argv, options);
 	samples_init(&samples, runs);
-	server_start(&server);
+	server_start(&server, &(struct server_options){.tls = tls});
+	for (uint64_t i = 0; i < floods; i++)
+		flood_start(&server);
 	wire_client_open(&client, server.address, server.token);
 	work_create(&client, session);
 	work_attach(&client, session);

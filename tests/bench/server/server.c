@@ -1,37 +1,21 @@
 #include "server.h"
 
+#include "guardian.h"
 #include "tests/bench/bare/measure.h"
 
-#include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 20000, STEP_MS = 5 };
+enum { WAIT_MS = 20000, STEP_MS = 5, SECONDS = 60, ARGUMENTS = 24, NUMBER_TEXT = 24 };
 
-static pid_t server_pid;
-static char state[] = "/tmp/sandbar-bench-XXXXXX";
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-	(void)status, (void)kind, (void)place;
-	return remove(path);
-}
+static struct guardian guardian;
 
 static void stop(void)
 {
-	if (server_pid > 0) {
-		kill(server_pid, SIGTERM);
-		waitpid(server_pid, NULL, 0);
-	}
-	nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	guardian_stop(&guardian);
 }
 
 static void program_path(char path[PATH_MAX])
@@ -50,24 +34,11 @@ static void program_path(char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%s/../../bin/sandbard", self);
 }
 
-static pid_t execute(const char *program)
-{
-	pid_t parent = getpid(), pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (pid > 0)
-		return pid;
-	int null = open("/dev/null", O_WRONLY);
-	if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent && null >= 0 && dup2(null, STDOUT_FILENO) >= 0)
-		execl(program, "sandbard", "--listen", "127.0.0.1:0", "--state", state, "--log-level", "warn", NULL);
-	_exit(127);
-}
-
 /* The first line of the file NAME of the state directory; false while it is not there. */
 static bool read_line(const char *name, char text[SERVER_TEXT])
 {
-	char path[sizeof state + 32];
-	snprintf(path, sizeof path, "%s/%s", state, name);
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/state/%s", guardian.folder, name);
 	FILE *file = fopen(path, "re");
 	bool good = file && fgets(text, SERVER_TEXT, file);
 	if (file)
@@ -79,26 +50,82 @@ static bool read_line(const char *name, char text[SERVER_TEXT])
 
 static void await(struct server *server)
 {
-	for (int waited = 0; waited < WAIT_MS; waited += STEP_MS) {
+	for (int waited = 0; waited < WAIT_MS && guardian_has_server(&guardian); waited += STEP_MS) {
 		if (read_line("address", server->address) && read_line("owner.token", server->token))
 			return;
-		if (waitpid(server_pid, NULL, WNOHANG) == server_pid) {
-			server_pid = 0;
-			break;
-		}
 		usleep(STEP_MS * 1000);
 	}
 	fprintf(stderr, "the server did not start\n");
 	exit(1);
 }
 
-void server_start(struct server *server)
+/* A certificate for the address that we use: the paths of it and its key. */
+static void make_certificate(const char *folder, char cert[PATH_MAX], char key[PATH_MAX])
 {
-	char program[PATH_MAX];
+	char command[4 * PATH_MAX];
+	snprintf(cert, PATH_MAX, "%s/tls.crt", folder);
+	snprintf(key, PATH_MAX, "%s/tls.key", folder);
+	snprintf(command, sizeof command,
+	         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench "
+	         "-addext subjectAltName=IP:127.0.0.1 -keyout %s -out %s 2>%s/openssl.log",
+	         key, cert, folder);
+	if (system(command) != 0) {
+		fprintf(stderr, "openssl made no certificate\n");
+		_exit(1);
+	}
+}
+
+struct arguments {
+	const char *word[ARGUMENTS];
+	size_t count;
+};
+
+static void add(struct arguments *arguments, const char *flag, const char *value)
+{
+	arguments->word[arguments->count++] = flag;
+	arguments->word[arguments->count++] = value;
+}
+
+static void add_number(struct arguments *arguments, const char *flag, uint64_t value, char text[NUMBER_TEXT])
+{
+	snprintf(text, NUMBER_TEXT, "%llu", (unsigned long long)value);
+	add(arguments, flag, text);
+}
+
+/* In the process that becomes the server. */
+static void execute(const char *folder, const void *argument)
+{
+	const struct server_options *options = argument;
+	char program[PATH_MAX], state[PATH_MAX], cert[PATH_MAX], key[PATH_MAX], numbers[3][NUMBER_TEXT];
+	struct arguments arguments = {.word = {"sandbard"}, .count = 1};
 	program_path(program);
-	if (!mkdtemp(state))
-		die("mkdtemp");
+	snprintf(state, sizeof state, "%s/state", folder);
+	add(&arguments, "--listen", "127.0.0.1:0");
+	add(&arguments, "--log-level", "error");
+	add(&arguments, "--state", state);
+	if (options->tls) {
+		make_certificate(folder, cert, key);
+		add(&arguments, "--tls-cert", cert);
+		add(&arguments, "--tls-key", key);
+	}
+	if (options->sets_record)
+		add_number(&arguments, "--record", options->record, numbers[0]);
+	if (options->sessions > 0)
+		add_number(&arguments, "--max-sessions", options->sessions, numbers[1]);
+	if (options->connections > 0)
+		add_number(&arguments, "--max-connections", options->connections, numbers[2]);
+	if (options->quiet && !freopen("/dev/null", "w", stderr))
+		_exit(127);
+	execv(program, (char *const *)(uintptr_t)arguments.word);
+}
+
+void server_start(struct server *server, const struct server_options *options)
+{
+	static const struct server_options none;
+	options = options ? options : &none;
+	guardian_start(&guardian, execute, options);
 	atexit(stop);
-	server_pid = execute(program);
+	server->pid = guardian.server;
+	alarm(options->seconds > 0 ? options->seconds : SECONDS);
 	await(server);
 }

@@ -15,6 +15,6 @@ int main(int argc, char **argv)
 	options_read(argc, argv, options);
 	snprintf(command, sizeof command, "stty raw; exec dd if=/dev/zero bs=64K iflag=count_bytes status=none count=%llu",
 	         (unsigned long long)bytes);
-	rate_print("sandbar_terminal", bytes, work_flood(shell, true, bytes));
+	rate_print("sandbar_terminal", bytes, work_flood(shell, true, bytes, NULL));
 	return 0;
 }

@@ -2,16 +2,10 @@
 
 #include "tests/bench/bare/measure.h"
 
-#include <arpa/inet.h>
 #include <endian.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum {
 	BUFFER_BYTES = LIMIT_MESSAGE_BYTES + 64 * 1024,
@@ -47,7 +41,7 @@ static void receive(struct wire_client *client)
 		client->at = 0;
 	}
 	size_t room = BUFFER_BYTES - client->end;
-	ssize_t got = recv(client->socket, client->buffer + client->end, room < READ_BYTES ? room : READ_BYTES, 0);
+	ssize_t got = link_read(&client->link, client->buffer + client->end, room < READ_BYTES ? room : READ_BYTES);
 	if (got <= 0)
 		die("the connection ended");
 	client->end += (size_t)got;
@@ -66,9 +60,7 @@ static void send_frame(struct wire_client *client, unsigned opcode, const uint8_
 		memcpy(header + bytes, &wide, sizeof wide);
 		bytes += sizeof wide;
 	}
-	const struct iovec parts[] = {{header, bytes + MASK_BYTES}, {(void *)(uintptr_t)payload, length}};
-	if (writev(client->socket, parts, 2) != (ssize_t)(bytes + MASK_BYTES + length))
-		die("send a message");
+	link_write(&client->link, header, bytes + MASK_BYTES, payload, length);
 }
 
 static bool read_header(const struct wire_client *client, struct header *header)
@@ -103,14 +95,34 @@ static void take_message(struct wire_client *client, const struct header *header
 		fail("a message without a channel", "", 0);
 }
 
-static void next_message(struct wire_client *client)
+/* Take the next message that has come whole; false if there is none. */
+static bool take_next(struct wire_client *client)
 {
 	struct header header;
-	while (!read_header(client, &header) || client->end - client->at < header.bytes + header.payload)
-		receive(client);
+	if (!read_header(client, &header) || client->end - client->at < header.bytes + header.payload)
+		return false;
 	const uint8_t *payload = client->buffer + client->at + header.bytes;
 	client->at += header.bytes + header.payload;
 	take_message(client, &header, payload);
+	return true;
+}
+
+static void next_message(struct wire_client *client)
+{
+	while (!take_next(client))
+		receive(client);
+}
+
+void wire_client_pass_over(struct wire_client *client)
+{
+	receive(client);
+	while (take_next(client))
+		;
+}
+
+bool wire_client_has_more(const struct wire_client *client)
+{
+	return client->message.at != client->message.end || client->at != client->end;
 }
 
 /* --- frames -------------------------------------------------------------------------------------------------- */
@@ -184,30 +196,16 @@ void wire_client_send_message(struct wire_client *client, const uint8_t *message
 
 /* --- lifecycle ----------------------------------------------------------------------------------------------- */
 
-static int connect_to(const char *address)
-{
-	const char *port = strrchr(address, ':');
-	struct sockaddr_in to = {.sin_family = AF_INET,
-	                         .sin_port = htons((uint16_t)(port ? atoi(port + 1) : 0)),
-	                         .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (connection < 0 || connect(connection, (const struct sockaddr *)&to, sizeof to) != 0)
-		die("connect to the server");
-	setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-	return connection;
-}
-
 /* The opening handshake. Its answer is read byte by byte, so that no frame is read with it. */
-static void upgrade(int connection)
+static void upgrade(struct link *link)
 {
 	static const char request[] = "GET " WIRE_PATH " HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
 								  "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 								  "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: " WIRE_SUBPROTOCOL "\r\n\r\n";
 	char answer[2048] = "";
 	size_t length = 0;
-	if (write(connection, request, sizeof request - 1) != sizeof request - 1)
-		die("send the upgrade");
-	while (length + 1 < sizeof answer && !strstr(answer, "\r\n\r\n") && read(connection, answer + length, 1) == 1)
+	link_write(link, request, sizeof request - 1, NULL, 0);
+	while (length + 1 < sizeof answer && !strstr(answer, "\r\n\r\n") && link_read(link, answer + length, 1) == 1)
 		length++;
 	if (strncmp(answer, "HTTP/1.1 101", 12) != 0)
 		fail("the server refused the upgrade", answer, length);
@@ -227,17 +225,18 @@ static void say_hello(struct wire_client *client, const char *token)
 
 void wire_client_open(struct wire_client *client, const char *address, const char *token)
 {
-	*client = (struct wire_client){.socket = connect_to(address), .buffer = malloc(BUFFER_BYTES)};
+	*client = (struct wire_client){.buffer = malloc(BUFFER_BYTES)};
 	if (!client->buffer)
 		die("memory for messages");
+	link_open(&client->link, address);
 	writer_init(&client->request, REQUEST_BYTES);
-	upgrade(client->socket);
+	upgrade(&client->link);
 	say_hello(client, token);
 }
 
 void wire_client_close(struct wire_client *client)
 {
-	close(client->socket);
+	link_close(&client->link);
 	free(client->buffer);
 	writer_finish(&client->request);
 }

@@ -8,8 +8,10 @@
 #include "protocol/frame.h"
 #include "protocol/writer.h"
 
+#include "link.h"
+
 struct wire_client {
-	int socket;
+	struct link link;
 	uint8_t *buffer; /* received bytes that are not read yet: [at, end) */
 	size_t at, end;
 	struct reader message; /* what is left of the newest message */
@@ -25,7 +27,7 @@ struct wire_frame {
 	size_t length;
 };
 
-/* Connect to ADDRESS ("127.0.0.1:PORT"), and say hello with TOKEN. */
+/* Connect to ADDRESS (as in link.h), and say hello with TOKEN. */
 void wire_client_open(struct wire_client *client, const char *address, const char *token);
 void wire_client_close(struct wire_client *client);
 
@@ -39,5 +41,10 @@ void wire_client_send_message(struct wire_client *client, const uint8_t *message
 void wire_client_next(struct wire_client *client, struct wire_frame *frame);
 /* The result of the request ID; frames before it are passed over. */
 struct reader wire_client_result(struct wire_client *client, uint32_t id);
+
+/* For who polls many: wait for what comes, answer pings, and pass over all frames. */
+void wire_client_pass_over(struct wire_client *client);
+/* Bytes were received that wire_client_next() has not handed on; they may be part of a message. */
+bool wire_client_has_more(const struct wire_client *client);
 
 #endif

@@ -1,6 +1,5 @@
 #include "work.h"
 
-#include "server.h"
 #include "tests/bench/bare/measure.h"
 
 #include <stdio.h>
@@ -24,15 +23,20 @@ static bool find_key(struct reader *reader, const char *key)
 	return false;
 }
 
+void work_read_session(struct reader *result, char session[SESSION_TEXT])
+{
+	struct view id;
+	if (!find_key(result, "session") || !reader_str(result, &id) || id.length >= SESSION_TEXT)
+		die("the answer to session.create");
+	memcpy(session, id.data, id.length);
+	session[id.length] = '\0';
+}
+
 void work_create(struct wire_client *client, char session[SESSION_TEXT])
 {
 	wire_client_request(client, "session.create", 0);
 	struct reader result = wire_client_result(client, wire_client_send(client));
-	struct view id;
-	if (!find_key(&result, "session") || !reader_str(&result, &id) || id.length >= SESSION_TEXT)
-		die("the answer to session.create");
-	memcpy(session, id.data, id.length);
-	session[id.length] = '\0';
+	work_read_session(&result, session);
 }
 
 void work_end(struct wire_client *client, const char *session)
@@ -112,12 +116,12 @@ static uint64_t read_all(struct wire_client *client)
 	return total;
 }
 
-uint64_t work_flood(const char *const *argv, bool terminal, uint64_t bytes)
+uint64_t work_flood(const char *const *argv, bool terminal, uint64_t bytes, const struct server_options *options)
 {
 	struct server server;
 	struct wire_client client;
 	char session[SESSION_TEXT];
-	server_start(&server);
+	server_start(&server, options);
 	wire_client_open(&client, server.address, server.token);
 	work_create(&client, session);
 	work_attach(&client, session);

@@ -4,6 +4,7 @@
 #ifndef SANDBAR_BENCH_WORK_H
 #define SANDBAR_BENCH_WORK_H
 
+#include "server.h"
 #include "wire_client.h"
 
 enum { SESSION_TEXT = 64 };
@@ -11,6 +12,8 @@ enum { SESSION_TEXT = 64 };
 /* The id of a new session. */
 void work_create(struct wire_client *client, char session[SESSION_TEXT]);
 void work_end(struct wire_client *client, const char *session);
+/* The id in the result of session.create. */
+void work_read_session(struct reader *result, char session[SESSION_TEXT]);
 /* Ask to attach to it, lossless, with all that happens from now on; its answer is not waited for. */
 void work_attach(struct wire_client *client, const char *session);
 /* Ask for ARGV (ended by NULL) to be started; its answer is not waited for. */
@@ -21,8 +24,8 @@ uint32_t work_next_event(struct wire_client *client, struct wire_frame *frame);
 /* FRAME is an EXITED: with exit code 0, or the program ends. */
 void work_check_exited(const struct wire_frame *frame);
 
-/* Start ARGV in a session of its own and read all that it writes until it has exited. Dies if a byte is missing of
+/* Start ARGV in a session of its own, of a server with OPTIONS, and read all that it writes until it has exited. Dies if a byte is missing of
  * BYTES. Returns the nanoseconds from the request to EXITED. */
-uint64_t work_flood(const char *const *argv, bool terminal, uint64_t bytes);
+uint64_t work_flood(const char *const *argv, bool terminal, uint64_t bytes, const struct server_options *options);
 
 #endif
