@@ -266,7 +266,9 @@ int process_signal_tree(struct process *process, int signo)
 		return process_signal(process, signo); /* it has started nothing yet */
 	if (!has_tree(process))
 		return ECHILD;
-	const struct tree tree = tree_of(process);
+	struct tree tree = tree_of(process);
+	if (process->state == PROCESS_RUNNING && !(process->flags & INIT_SUBREAPER))
+		tree.group = process->note->leader; /* it leads a session, and init has not reaped it: the number is its own */
 	return tree_signal(&tree, signo) < 0 ? errno : 0;
 }
 

@@ -17,7 +17,7 @@ enum {
 };
 
 struct found {
-	pid_t pid, parent;
+	pid_t pid, parent, group;
 	char state; /* a letter of proc(5) */
 	bool is_member;
 	bool is_dead;     /* a zombie without live threads */
@@ -66,13 +66,14 @@ static bool read_found(pid_t pid, struct found *found)
 	if (read_proc(pid, "stat", text, sizeof text) <= 0)
 		return false;
 	const char *at = strrchr(text, ')');
-	int parent, threads;
+	int parent, group, threads;
 	unsigned long long started;
-	if (!at || sscanf(at, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
-	                  &found->state, &parent, &threads, &started) != 4)
+	if (!at || sscanf(at, ") %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+	                  &found->state, &parent, &group, &threads, &started) != 5)
 		return false;
 	found->pid = pid;
 	found->parent = parent;
+	found->group = group;
 	found->is_dead = strchr("ZX", found->state) && threads <= 1;
 	found->started = started;
 	found->is_member = false;
@@ -198,10 +199,21 @@ static int signal_new_members(int signo)
 	return count;
 }
 
+/* The group has the signal already. */
+static void touch_group(pid_t group)
+{
+	for (size_t i = 0; i < walk_count; i++)
+		if (walk[i].group == group && touched_count < WALK_PROCESSES)
+			touched[touched_count++] = walk[i];
+}
+
 int tree_signal(const struct tree *tree, int signo)
 {
 	touched_count = 0;
+	bool is_told = tree->group > 0 && kill(-tree->group, signo) == 0;
 	int count = walk_tree(tree);
+	if (is_told)
+		touch_group(tree->group);
 	/* What was forked behind a walk's back is found by the next one, until one finds nothing new. */
 	for (int round = 0; count > 0 && round < SIGNAL_ROUNDS && signal_new_members(signo) > 0; round++)
 		if (walk_tree(tree) < 0)

@@ -16,6 +16,8 @@ struct tree {
 	uint64_t cgroup; /* a key; 0: go by descent */
 	pid_t root;      /* by descent: from here */
 	bool with_root;  /* the root itself is one of them */
+	pid_t group;     /* 0, or a process group of the tree that a signal goes to at once, before the walk: what is being
+	                  * forked in it gets the signal too, as with a terminal's ^C */
 	pid_t without;   /* this one is not; 0 = none */
 };
 
