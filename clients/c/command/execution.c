@@ -235,7 +235,10 @@ static void on_signal(int number, void *user)
 		return;
 	}
 	execution->signal = number;
-	pass_signal(execution, number);
+	if (number == SIGHUP && !execution->is_own)
+		leave(execution); /* the terminal is gone, and the session stays: so does what runs in it */
+	else
+		pass_signal(execution, number);
 }
 
 static void on_detach(void *user)
