@@ -144,7 +144,8 @@ bool channel_has_more(const struct channel *channel)
 
 const char *channel_over(const struct channel *channel)
 {
-	bool is_fetched = channel->own.length == 0 && channel->live_sent && channel->at.seq > history_last(channel->session);
+	bool is_fetched = channel->own.length == 0 && channel->live_sent &&
+	                  channel->at.seq > history_last(channel->session);
 	return is_fetched ? channel->closing : NULL; /* one that waits for credit is not over */
 }
 

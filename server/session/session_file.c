@@ -48,7 +48,8 @@ static json_t *limits_json(const struct sandbox_limits *limits)
 		uint64_t wide = 0;
 		uint32_t narrow = 0;
 		memcpy(limit_rows[i].size == sizeof wide ? (void *)&wide : (void *)&narrow, at, limit_rows[i].size);
-		json_object_set_new(map, limit_rows[i].name, json_integer((json_int_t)(wide + narrow)));
+		uint64_t value = wide + narrow;
+		json_object_set_new(map, limit_rows[i].name, json_integer((json_int_t)value));
 	}
 	return map;
 }

@@ -97,8 +97,8 @@ static void expect_bool(const struct param *row, const char *args)
 static void (*const expectations[])(const struct param *row, const char *args) = {
 	[PARAM_TEXT] = expect_text,       [PARAM_PATH] = expect_text,       [PARAM_UINT] = expect_number,
 	[PARAM_OPTIONAL] = expect_number, [PARAM_BOOL] = expect_bool,       [PARAM_CHOICE] = expect_choice,
-	[PARAM_BYTES] = expect_bytes,     [PARAM_STRINGS] = expect_strings, [PARAM_ENV] = expect_strings, [PARAM_CONTEXT] = expect_strings,
-	[PARAM_UINTS] = expect_uints,     [PARAM_MAP] = expect_map,
+	[PARAM_BYTES] = expect_bytes,     [PARAM_STRINGS] = expect_strings, [PARAM_ENV] = expect_strings,
+	[PARAM_CONTEXT] = expect_strings, [PARAM_UINTS] = expect_uints,     [PARAM_MAP] = expect_map,
 };
 
 static void expect_rows(const struct param *rows, const char *args)

@@ -30,7 +30,8 @@ void gateway_open(struct gateway *gateway)
 		.ptmx = "/dev/ptmx",
 	};
 	int pair[2], null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const int ignored[] = {SIGHUP, SIGINT, SIGQUIT}; /* by who runs the tests in the background; init's boot does this */
+	const int ignored[] = {SIGHUP, SIGINT,
+	                       SIGQUIT}; /* by who runs the tests in the background; init's boot does this */
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
 		signal(ignored[i], SIG_DFL);
 	cr_assert_eq(dup2(null, STDIN_FILENO), STDIN_FILENO); /* as boot.h says */
