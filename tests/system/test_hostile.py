@@ -1,6 +1,7 @@
 """Clients that mean harm, or are broken as if they did: each gets the error or the close code that PROTOCOL.md names, costs
 the memory that it names, and nobody else notices. (Cases T21, T30, T39, S6 and the list of issue 3.)"""
 
+import concurrent.futures
 import contextlib
 import ctypes
 import fcntl
@@ -8,7 +9,6 @@ import os
 import socket
 import struct
 import sys
-import threading
 import time
 
 import msgpack
@@ -55,23 +55,19 @@ def switch_loopback(on):
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 1 if on else 0))  # SIOCSIFFLAGS, IFF_UP
 
 
+def at_once(*stories):
+    """Each in a thread of its own; their values, or the first exception, come back."""
+    with concurrent.futures.ThreadPoolExecutor(len(stories)) as pool:
+        return [future.result() for future in [pool.submit(story) for story in stories]]
+
+
 def inside(pid, what):
-    """Run WHAT in a thread that is in the network of PID; its value or exception comes back."""
-    told = {}
-
+    """Run WHAT in a thread that is in the network of PID."""
     def run():
-        try:
-            enter(pid, "net")
-            told["value"] = what()
-        except BaseException as error:
-            told["error"] = error
+        enter(pid, "net")
+        return what()
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if "error" in told:
-        raise told["error"]
-    return told["value"]
+    return at_once(run)[0]
 
 
 @pytest.fixture
@@ -91,9 +87,14 @@ def wrapped(programs, tmp_path_factory, start_server):
     assert not faults, "\n\n".join(faults)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a network of its own")
 @pytest.mark.seconds(200)
-def test_half_open_connections_are_dropped(wrapped):
+def test_the_dead_are_dropped(start_server, wrapped):
+    """Two stories that take 45 s each, at once; the first needs root, for a network of its own."""
+    stories = [lambda: half_open_connections_are_dropped(wrapped)] if os.geteuid() == 0 else []
+    at_once(*stories, lambda: who_does_not_answer_pings_is_dropped(start_server()))
+
+
+def half_open_connections_are_dropped(wrapped):
     """The network goes away under two clients, and nobody tells the server: after 45 s it has forgotten them, its process runs on,
     and one of them comes back and has everything."""
     server = wrapped(f'PYTHONPATH={os.path.dirname(__file__)} exec unshare -n {sys.executable} -B -c "import os, sys, test_hostile; '
@@ -129,11 +130,9 @@ def count_sockets(pid):
     return sum(os.readlink(entry.path).startswith("socket:") for entry in os.scandir(f"/proc/{pid}/fd"))
 
 
-@pytest.mark.seconds(150)
-def test_who_does_not_answer_pings_is_dropped(start_server):
+def who_does_not_answer_pings_is_dropped(server):
     """One client reads and never pongs, one does not read at all; there is nobody else. Both are cut after 45 s (three pings),
     without a close frame; who answers stays."""
-    server = start_server()
     silent = server.client(timeout=100)
     silent.socket.answer_pings = False
     begun = time.monotonic()
@@ -390,14 +389,8 @@ STRANGERS = {
 
 def test_strangers_are_dropped(server, healthy):
     """Slow-loris in the line, the headers, a second request and a body; TLS and other noise: none keeps its connection for 20 s."""
-    took = {}
-    threads = [threading.Thread(target=lambda name=name, row=row: took.update({name: dropped_after(server, *row)}))
-               for name, row in STRANGERS.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(took) == set(STRANGERS) and max(took.values()) < 20 * SLOWNESS, took
+    took = at_once(*(lambda row=row: dropped_after(server, *row) for row in STRANGERS.values()))
+    assert max(took) < 20 * SLOWNESS, dict(zip(STRANGERS, took))
 
 
 @pytest.mark.seconds(200)
