@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	struct server server;
 	options_read(argc, argv, options);
 	count = as_many(count);
-	server_start(&server, &(struct server_options){.connections = count + 1, .tls = tls, .seconds = 120});
+	server_start(&server, &(struct server_options){.connections = count + 1, .tls = tls, .seconds = 140});
 	struct wire_client *clients = calloc(count, sizeof *clients);
 	int poll = epoll_create1(EPOLL_CLOEXEC);
 	pid_t gateway = usage_gateway(server.pid);

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	struct wire_client client;
 	char session[SESSION_TEXT];
 	options_read(argc, argv, options);
-	server_start(&server, &(struct server_options){.sessions = sessions + 1, .seconds = 120});
+	server_start(&server, &(struct server_options){.sessions = sessions + 1, .seconds = 140});
 	wire_client_open(&client, server.address, server.token);
 	work_create(&client, session); /* what only the first one costs */
 	usleep(SETTLE_US);
