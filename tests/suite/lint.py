@@ -54,7 +54,7 @@ def pyflakes():
 
 
 def pycodestyle():
-    return tool([sys.executable, "-m", "pycodestyle", "--max-line-length=140"], files("*.py"))
+    return tool([sys.executable, "-m", "pycodestyle", "--max-line-length=180"], files("*.py"))
 
 
 CHECKS = {
