@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	char session[SESSION_TEXT];
 	options_read(argc, argv, options);
 	samples_init(&samples, runs);
-	server_start(&server);
+	server_start(&server, NULL);
 	wire_client_open(&client, server.address, server.token);
 	work_create(&client, session);
 	uint64_t process = start_shell(&client, session);
