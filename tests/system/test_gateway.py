@@ -8,7 +8,7 @@ import time
 import pytest
 
 from websocket import Closed
-from wire import EOF, STDIN, STDOUT, TTY, Client, View
+from wire import EOF, PATIENCE, STDIN, STDOUT, TTY, Client, View
 
 KILLS = int(os.environ.get("SANDBAR_KILLS", "30"))
 SEED = int(os.environ.get("SANDBAR_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -72,7 +72,7 @@ class Steady:
             self.errors += self.channel.errors
             self.connect()
 
-    def wait(self, done, seconds=60):
+    def wait(self, done, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while not done(self.view):
             assert time.monotonic() < deadline, f"nothing came of it within {seconds} s; seed {SEED}"

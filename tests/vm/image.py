@@ -20,8 +20,8 @@ KERNEL = "linux-image-cloud-amd64"
 DISK_FREE = 1 << 30  # bytes beside the packages' own; the file is sparse
 
 # What the guest has, with all that these depend on.
-PACKAGES = """base-files base-passwd bash coreutils dash diffutils findutils grep gzip hostname libc-bin libwebsockets-evlib-ev login mawk
-mount ncurses-base ncurses-bin netbase openssl procps python3 python3-msgpack python3-pytest python3-websockets sed tar tmux util-linux
+PACKAGES = """base-files base-passwd bash coreutils curl dash diffutils findutils grep gzip hostname libc-bin libwebsockets-evlib-ev login
+mawk mount ncurses-base ncurses-bin netbase openssl procps python3 python3-msgpack python3-pytest python3-websockets sed tar tmux util-linux
 vim""".split()
 USELESS = re.compile(r"/usr/share/(doc|man|info|locale|lintian|bug|vim/vim\d+/(doc|lang|tutor|spell))/")
 # What a package's scripts made, which its list of files does not tell.
@@ -39,7 +39,7 @@ for try in $(/busybox seq 300); do [ -b /dev/vdc ] && break; /busybox sleep 0.1;
 exec /busybox switch_root /root /usr/bin/python3 -B -u /guest.py
 """
 
-PAYLOAD = ["tests/system", "tests/vm", "protocol", "docs", "README.md", PROGRAMS]
+PAYLOAD = ["tests/system", "tests/vm", "protocol", "docs", "docker", "README.md", PROGRAMS]
 
 
 class Unavailable(Exception):

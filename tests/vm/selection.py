@@ -1,11 +1,16 @@
-"""A pytest plugin: which of the system tests do not run in the guest, and why. There a processor is emulated, ten times
-slower than this one. Tests that do a thing many times do it there as many times less (SLOWNESS in tests/system/wire.py)."""
+"""A pytest plugin: failures are told at once, since a guest may not live to tell them at the end; and which of the system
+tests do not run in the guest, and why. There a processor is emulated, ten times slower than this one. Tests that do a thing
+many times do it there as many times less (SLOWNESS in tests/system/wire.py)."""
 
 import re
 
 LEFT_OUT = {
     "test_own_source": "builds the whole tree: a compiler in the guest, and an hour",
     "test_dev": "is the developer's command, on the developer's host",
+    "test_fairness": "how the gateway shares a connection, measured in milliseconds: load, and the same on any kernel",
+    "test_record": "many megabytes to a file and back, and no more of the kernel than that",
+    "test_run_survives_cuts": "starts four hundred programs one after the other: minutes",
+    "test_the_gateway_is_replaced": "starts two thousand",
     "test_silence_ends_nothing": "a minute in which nothing happens, on any kernel",
 }
 
@@ -15,3 +20,8 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_runtest_logreport(report):
+    if report.failed:
+        print(f"\n{report.longreprtext[-3000:]}", flush=True)
