@@ -13,7 +13,7 @@ int reserve_check(int keep, struct error *err)
 	if (lowest >= 0)
 		close(lowest);
 	if (lowest >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-	    (limit.rlim_cur == RLIM_INFINITY || (rlim_t)(lowest + keep) <= limit.rlim_cur))
+	    (limit.rlim_cur == RLIM_INFINITY || (rlim_t)lowest + (rlim_t)keep <= limit.rlim_cur))
 		return 0;
 	return error_set(err, EMFILE, "the keeper's descriptors are used up, but for those that ending things needs");
 }
