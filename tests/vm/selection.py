@@ -8,6 +8,7 @@ LEFT_OUT = {
     "test_own_source": "builds the whole tree: a compiler in the guest, and an hour",
     "test_dev": "is the developer's command, on the developer's host",
     "test_fairness": "how the gateway shares a connection, measured in milliseconds: load, and the same on any kernel",
+    "test_hostile": "thousands of connections and of descriptors, of which an ordinary Debian process has 1,024",
     "test_record": "many megabytes to a file and back, and no more of the kernel than that",
     "test_run_survives_cuts": "starts four hundred programs one after the other: minutes",
     "test_the_gateway_is_replaced": "starts two thousand",
