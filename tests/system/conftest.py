@@ -24,6 +24,12 @@ TEST_SECONDS = 240
 FAULTS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "Assertion")
 
 
+# Who starts the tests in the background may have these ignored, and the programs under test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ignored, signal.SIG_DFL)
+
+
 def as_user(argv, user):
     if user == "user" and os.geteuid() == 0:
         return ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups", "--", *argv]
