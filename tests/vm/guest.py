@@ -89,8 +89,8 @@ def run_tests():
     given = parameters()
     os.environ.update(SANDBAR_BIN=TREE + "/build/release/bin", SANDBAR_TEST_SLOWNESS=given["slowness"], PYTHONPATH=TREE + "/tests/vm",
                       SANDBAR_KILLS="5")
-    pytest = ["python3", "-B", "-m", "pytest", "-v", "--no-header", "--disable-warnings", "-p", "no:cacheprovider", "--tb=short", "--color=no",
-              "-p", "selection"]
+    pytest = ["python3", "-B", "-m", "pytest", "-v", "--no-header", "--disable-warnings", "-p", "no:cacheprovider", "--tb=short",
+              "--color=no", "-p", "selection"]
     kernel = os.uname()
     print(f"guest: {kernel.sysname} {kernel.release} {kernel.version}", flush=True)
     codes = {"doctor": run(["sh", "-c", f"build/release/bin/sandbard --doctor | tee {REPORTS}/doctor"])}
