@@ -1,4 +1,4 @@
-"""Who may include whom: DESIGN's arrows between folders, as a table."""
+"""Who may include whom: the arrows between folders (ARCHITECTURE.md), as a table."""
 
 import os
 import re
