@@ -140,8 +140,10 @@ static int write_message(struct connection *connection, uint8_t *message, size_t
 		connection->write_bytes = WRITE_LEAST;
 		connection->unflushed = length;
 		connection->gateway->server.queued_bytes += length;
-	} else if (length >= connection->write_bytes && connection->write_bytes < WRITE_MOST)
-		connection->write_bytes *= 2;
+	} else if (length >= connection->write_bytes && connection->write_bytes < WRITE_MOST) {
+		size_t twice = 2 * connection->write_bytes;
+		connection->write_bytes = twice <= WRITE_MOST / 2 ? twice : WRITE_MOST; /* the last step is not quite twice */
+	}
 	return 0;
 }
 

@@ -21,13 +21,14 @@ struct channel;
 enum channel_mode { CHANNEL_LIVE, CHANNEL_LOSSLESS };
 
 enum {
-	CHANNEL_ROOM = 32,                 /* writable bytes before a message, for the door's own header */
-	CHANNEL_MESSAGE = 128 * 1024,      /* most bytes of frames that are put together */
+	CHANNEL_ROOM = 32, /* writable bytes before a message, for the door's own header */
+	/* Most bytes of frames that are put together: two OUTPUTs of the largest size, which a flood is made of, fit. */
+	CHANNEL_MESSAGE = 2 * (JOURNAL_READ + OUTPUT_HEADER_BYTES),
 	LOSSLESS_PIPE_BYTES = 1024 * 1024, /* unsent, after which a process with pipes is held */
 	LOSSLESS_TTY_BYTES = 64 * 1024,
 	CHANNEL_WALK = 1024 * 1024, /* most bytes of the record that one message's making reads */
-	CHANNEL_OWN_BYTES = 4000 *
-	                    1024, /* most bytes of frames made for this channel alone that wait; STATE is the largest */
+	/* Most bytes of frames made for this channel alone that wait; STATE is the largest. */
+	CHANNEL_OWN_BYTES = 4000 * 1024,
 };
 
 struct channel_options {
