@@ -108,6 +108,9 @@ static void on_lws_log(int level, const char *line)
 	log_write(level & LLL_ERR ? LOG_WARN : LOG_DEBUG, NULL, "libwebsockets", LOG_FIELDS(log_text("said", text)));
 }
 
+/* No pings of lws's own: its timers stand in one sorted list, through which each sign of life of each connection walks. */
+static const lws_retry_bo_t no_pings = {.secs_since_valid_ping = 0, .secs_since_valid_hangup = 0};
+
 static int open_doors(struct gateway *gateway, struct error *err)
 {
 	void *loops[] = {gateway->loop};
@@ -121,6 +124,7 @@ static int open_doors(struct gateway *gateway, struct error *err)
 		.max_http_header_data = HEADER_BYTES,
 		.vhost_name = "sandbar",
 		.alpn = "http/1.1",
+		.retry_and_idle_policy = &no_pings,
 	};
 	if (gateway->tls) /* the context asks for its certificate: tls_configure() */
 		info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX;
