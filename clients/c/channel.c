@@ -73,7 +73,7 @@ static void attach(struct sandbar_channel *channel)
 	struct writer params;
 
 	channel->received = 0;
-	channel->granted = channel->window > channel->held ? channel->window - channel->held : 0;
+	channel->granted = channel_first_grant(channel);
 	write_attach(&params, channel);
 	struct request *row = params.failed
 	                          ? NULL
@@ -272,6 +272,7 @@ struct sandbar_channel *sandbar_attach(struct sandbar *sandbar, const struct san
 		strcpy(channel->role, attachment->role);
 	channel->lossless = attachment->lossless;
 	channel->window = attachment->window;
+	channel->is_paced = attachment->paced;
 	channel->has_seq = attachment->after != SANDBAR_FROM_NOW;
 	channel->seq = channel->has_seq ? (uint64_t)attachment->after : 0;
 	channel->events = attachment->events;

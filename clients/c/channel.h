@@ -7,6 +7,7 @@
 #include "input.h"
 #include "offsets.h"
 #include "sandbar.h"
+#include "protocol/pace.h"
 #include "protocol/reader.h"
 #include "protocol/wire.h"
 
@@ -37,6 +38,8 @@ struct sandbar_channel {
 	uint64_t seq;
 	struct offsets offsets;
 	uint64_t window, received, granted, held; /* credit, in bytes of frames since it was attached */
+	bool is_paced;
+	struct pace pace; /* of what is drawn */
 	struct channel_input *inputs;
 };
 
@@ -61,6 +64,7 @@ void channel_closed_notice(struct sandbar *sandbar, struct reader *params);
 void channels_pump(struct sandbar *sandbar); /* send input, as far as there is room */
 void channel_pump(struct sandbar_channel *channel);
 void channel_grant(struct sandbar_channel *channel);
+uint64_t channel_first_grant(struct sandbar_channel *channel);                             /* on a new connection */
 struct channel_input *channel_input_of(struct sandbar_channel *channel, uint32_t process); /* made if need be */
 /* After session.attach: STDIN is the list [[process, offset], …] of its answer. */
 void channel_resume_inputs(struct sandbar_channel *channel, struct reader *stdin_list);

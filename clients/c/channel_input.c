@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { STDIN_FRAME_BYTES = 64 * 1024, CREDIT_STEPS = 4 };
 
@@ -114,13 +115,35 @@ void channels_pump(struct sandbar *sandbar)
 		channel_pump(channel);
 }
 
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Bytes that may be granted beyond what is drawn. */
+static uint64_t ahead(const struct sandbar_channel *channel)
+{
+	return channel->is_paced ? channel->pace.bound : channel->window;
+}
+
+uint64_t channel_first_grant(struct sandbar_channel *channel)
+{
+	pace_init(&channel->pace, channel->window);
+	return ahead(channel) > channel->held ? ahead(channel) - channel->held : 0;
+}
+
 /* The grant follows what was received, less what is held; it is told in steps, not byte by byte. */
 void channel_grant(struct sandbar_channel *channel)
 {
 	struct writer message;
-	uint64_t grant = channel->received + (channel->window > channel->held ? channel->window - channel->held : 0);
 
-	if (!channel->window || !channel->is_attached || grant < channel->granted + channel->window / CREDIT_STEPS)
+	if (channel->received >= channel->held)
+		pace_note(&channel->pace, channel->received - channel->held, now_us(), channel->held > 0);
+	uint64_t grant = channel->received + (ahead(channel) > channel->held ? ahead(channel) - channel->held : 0);
+	if (!channel->window || !channel->is_attached || grant < channel->granted + ahead(channel) / CREDIT_STEPS)
 		return;
 	channel->granted = grant;
 	begin_frame(&message, channel, 2, FRAME_CREDIT);

@@ -260,6 +260,7 @@ struct sandbar_attachment {
 	const uint32_t *processes; /* only these processes' output; NULL = all */
 	size_t process_count;
 	uint64_t window;                     /* credit: at most so many bytes beyond what was handled; 0 = no limit */
+	bool paced;                          /* for terminals: no more of the window than is drawn in 20 ms (§4.4) */
 	const struct sandbar_events *events; /* must live as long as the channel */
 	void *user;
 };

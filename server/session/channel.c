@@ -78,6 +78,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	channel->role = options->role;
 	channel->has_credit = options->has_credit;
 	channel->credit = options->credit;
+	pace_init(&channel->pace, LOSSLESS_TTY_BYTES);
 	copy_text(channel->name, sizeof channel->name, options->name);
 	copy_text(channel->client_name, sizeof channel->client_name, options->client_name);
 	memcpy(channel->client, options->client, sizeof channel->client);
@@ -183,23 +184,37 @@ void channel_appended(struct channel *channel, uint32_t process, uint64_t bytes)
 		unsent_of(channel, process)->bytes += bytes;
 }
 
-bool channel_wants_hold(const struct channel *channel, uint32_t process, bool terminal, bool low)
+static uint64_t unsent_bound(const struct channel *channel, bool terminal)
+{
+	uint64_t most = journal_ring(channel->session->journal) / 4, bound = LOSSLESS_PIPE_BYTES;
+	if (terminal)
+		bound = channel->has_credit ? channel->pace.bound : LOSSLESS_TTY_BYTES;
+	return bound < most ? bound : most;
+}
+
+static uint64_t unsent_bytes(const struct channel *channel, uint32_t process)
+{
+	for (size_t i = 0; i < channel->unsent_count; i++)
+		if (channel->unsent[i].process == process)
+			return channel->unsent[i].bytes;
+	return 0;
+}
+
+uint64_t channel_lets_read(const struct channel *channel, uint32_t process, bool terminal, bool low)
 {
 	if (channel->mode != CHANNEL_LOSSLESS || channel->closing || !channel_follows(channel, process))
-		return false;
+		return UINT64_MAX;
 	if (history_is_behind(&channel->at))
-		return true; /* what it has before it is not even in the ring */
+		return 0; /* what it has before it is not even in the ring */
 	const struct journal *journal = channel->session->journal;
-	uint64_t bound = terminal ? LOSSLESS_TTY_BYTES : LOSSLESS_PIPE_BYTES, ring = journal_ring(journal);
-	if (bound > ring / 4)
-		bound = ring / 4;
-	if (low)
-		bound /= 2;
-	for (size_t i = 0; i < channel->unsent_count; i++)
-		if (channel->unsent[i].process == process && channel->unsent[i].bytes >= bound)
-			return true;
+	uint64_t ring = journal_ring(journal), bound = unsent_bound(channel, terminal);
+	uint64_t unsent = unsent_bytes(channel, process);
+	if (unsent >= (low ? bound / 2 : bound))
+		return 0;
 	/* Several processes may share the ring: none may push the others' unsent bytes out of it. */
-	return channel->unsent_count > 1 && journal_tail(journal) - channel->at.position > ring / (low ? 4 : 2);
+	if (channel->unsent_count > 1 && journal_tail(journal) - channel->at.position > ring / (low ? 4 : 2))
+		return 0;
+	return bound - unsent > bound / 4 ? bound - unsent : bound / 4; /* no crumbs: each is a frame */
 }
 
 /* Take the unsent bytes anew from what stands in the journal behind the cursor. */
@@ -412,8 +427,12 @@ void channel_credit(struct channel *channel, uint64_t bytes)
 	bool is_spent = channel->closing && !channel->has_credit; /* what is left comes without it */
 	if (is_spent || (channel->has_credit && bytes <= channel->credit))
 		return;
+	bool is_behind = channel->has_credit && channel->sent >= channel->credit &&
+	                 channel->at.seq <= history_last(channel->session);
 	channel->has_credit = true;
 	channel->credit = bytes;
+	if (channel->session->journal)
+		pace_note(&channel->pace, bytes, journal_now_us(channel->session->journal), is_behind);
 	channel->wake(channel->owner);
 }
 

@@ -11,6 +11,7 @@
 #include "input.h"
 #include "record.h"
 #include "protocol/frame.h"
+#include "protocol/pace.h"
 #include "protocol/writer.h"
 
 #include <sys/queue.h>
@@ -25,8 +26,8 @@ enum {
 	/* Most bytes of frames that are put together: two OUTPUTs of the largest size, which a flood is made of, fit. */
 	CHANNEL_MESSAGE = 2 * (JOURNAL_READ + OUTPUT_HEADER_BYTES),
 	LOSSLESS_PIPE_BYTES = 1024 * 1024, /* unsent, after which a process with pipes is held */
-	LOSSLESS_TTY_BYTES = 64 * 1024,
-	CHANNEL_WALK = 1024 * 1024, /* most bytes of the record that one message's making reads */
+	LOSSLESS_TTY_BYTES = 64 * 1024, /* … a terminal; less where the client grants credit and draws slowly (pace.h) */
+	CHANNEL_WALK = 1024 * 1024,     /* most bytes of the record that one message's making reads */
 	/* Most bytes of frames made for this channel alone that wait; STATE is the largest. */
 	CHANNEL_OWN_BYTES = 4000 * 1024,
 };
@@ -67,6 +68,7 @@ struct channel {
 	bool live_sent, has_credit;
 	const char *closing;   /* why it ends once everything was fetched, or NULL */
 	uint64_t credit, sent; /* bytes of frames since it was attached */
+	struct pace pace;      /* at which its credit grows */
 	uint32_t *processes;   /* filter, NULL = all */
 	size_t process_count;
 	struct unsent *unsent;
@@ -100,7 +102,8 @@ bool channel_exists(const struct session *session, uint32_t participant);
 bool channel_follows(const struct channel *channel, uint32_t process);
 /* Tell a lossless channel that BYTES of PROCESS were appended. */
 void channel_appended(struct channel *channel, uint32_t process, uint64_t bytes);
-/* Whether this channel wants PROCESS to be held; LOW: it is held already, and let go only well below the bound. */
-bool channel_wants_hold(const struct channel *channel, uint32_t process, bool terminal, bool low);
+/* How many bytes of PROCESS this channel lets be read now; 0: it is to be held. LOW: it is held already, and let go only
+ * well below the bound. */
+uint64_t channel_lets_read(const struct channel *channel, uint32_t process, bool terminal, bool low);
 
 #endif

@@ -73,20 +73,23 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	return got;
 }
 
-bool session_must_hold(const struct session *session, const struct process *process)
+uint64_t session_lets_read(const struct session *session, const struct process *process)
 {
+	uint64_t least = UINT64_MAX;
 	const struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		if (channel_wants_hold(channel, process->number, process->terminal, process->held))
-			return true;
-	return false;
+	LIST_FOREACH(channel, &session->channels, link) {
+		uint64_t bytes = channel_lets_read(channel, process->number, process->terminal, process->held);
+		if (bytes < least)
+			least = bytes;
+	}
+	return least;
 }
 
 void session_reconsider_holds(struct session *session)
 {
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
-		if (process->held && !session_must_hold(session, process))
+		if (process->held && session_lets_read(session, process) > 0)
 			process_hold(process, false);
 }
 

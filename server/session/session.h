@@ -154,7 +154,8 @@ size_t session_read_output(struct session *session, const struct journal_source 
 
 /* A lossless channel has sent, or gone: processes that it held may go on. */
 void session_reconsider_holds(struct session *session);
-bool session_must_hold(const struct session *session, const struct process *process);
+/* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. */
+uint64_t session_lets_read(const struct session *session, const struct process *process);
 /* Input of this client was written up to OFFSET. */
 void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset);
 /* The process closed its stdin: what this client sent above OFFSET is not delivered. */

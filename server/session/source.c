@@ -66,12 +66,12 @@ static void stop_at_limit(struct process *process)
 	process_end(process, REASON_OUTPUT_LIMIT, "output_bytes", process->grace_ms);
 }
 
-static size_t room_for_output(const struct process *process)
+/* Of MOST bytes, as many as its limit allows. */
+static size_t room_for_output(const struct process *process, uint64_t most)
 {
-	if (process->output_limit == 0)
-		return JOURNAL_READ;
-	uint64_t left = process->output_limit - process->output_total;
-	return left < JOURNAL_READ ? (size_t)left : JOURNAL_READ;
+	uint64_t left = process->output_limit == 0 ? UINT64_MAX : process->output_limit - process->output_total;
+	uint64_t room = most < JOURNAL_READ ? most : JOURNAL_READ;
+	return (size_t)(left < room ? left : room);
 }
 
 static void tell_output(struct process *process, enum stream stream, const uint8_t *bytes, size_t length)
@@ -89,11 +89,11 @@ static bool is_at_end(const struct source *source)
 	return poll(&look, 1, 0) == 1 && (look.revents & (POLLIN | POLLHUP)) == POLLHUP;
 }
 
-/* Read once, whoever holds it back. False when there is nothing more now, or ever. */
-static bool source_take(struct source *source)
+/* Read once, at most MOST bytes, whoever holds it back. False when there is nothing more now, or ever. */
+static bool source_take(struct source *source, uint64_t most)
 {
 	struct process *process = source->process;
-	size_t room = room_for_output(process);
+	size_t room = room_for_output(process, most);
 	if (room == 0) {
 		if (is_over_limit(source))
 			stop_at_limit(process);
@@ -122,10 +122,11 @@ static bool source_take(struct source *source)
 static void source_read(struct source *source)
 {
 	struct process *process = source->process;
-	if (session_must_hold(process->session, process))
+	uint64_t most = session_lets_read(process->session, process);
+	if (most == 0)
 		process_hold(process, true);
 	else
-		source_take(source);
+		source_take(source, most);
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
@@ -148,7 +149,7 @@ void sources_finish(struct process *process)
 {
 	for (size_t i = 0; i < process->source_count; i++) {
 		struct source *source = &process->sources[i];
-		while (source->fd >= 0 && source_take(source))
+		while (source->fd >= 0 && source_take(source, JOURNAL_READ))
 			;
 		if (source->fd >= 0)
 			source_ended(source);

@@ -66,7 +66,7 @@ FIGURES = [
     Figure("floods", "a typed byte to its echo beside three sessions that flood, each with a reader: p50", FLOODS, "p50_us",
            scale=1e-3),
     Figure("floods", "… p99", FLOODS, "p99_us", scale=1e-3, most=5),
-    *(Figure("interrupt", f"`^C` under a flood to the prompt, drawn at {rate / 1e6:g} MB/s with a credit of 64 KiB: p50 of {runs}",
+    *(Figure("interrupt", f"`^C` under a flood to the prompt, drawn at {rate / 1e6:g} MB/s: p50 of {runs}",
              f"sandbar_interrupt --runs {runs} --rate {rate}", "p50_us", scale=1e-3, most=most)
       for rate, runs, most in ((1_000_000, 20, 100), (200_000, 10, 300))),
     Figure("idle", "an idle session, of {sessions}: its {processes} processes (PSS)", IDLE, "sandbox_kib", "KiB"),

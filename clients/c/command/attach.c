@@ -303,6 +303,7 @@ static int begin_channel(struct attachment *attachment)
 		.processes = &attachment->process,
 		.process_count = 1,
 		.window = WINDOW,
+		.paced = true,
 		.events = &EVENTS,
 		.user = attachment,
 	};

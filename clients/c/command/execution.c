@@ -327,6 +327,7 @@ static int attach(struct execution *execution, uint64_t after, struct sandbar_er
 		.processes = execution->is_own ? NULL : &execution->process,
 		.process_count = execution->is_own ? 0 : 1,
 		.window = execution->options->terminal ? TERMINAL_WINDOW : PIPE_WINDOW,
+		.paced = execution->options->terminal,
 		.events = &EVENTS,
 		.user = execution,
 	};

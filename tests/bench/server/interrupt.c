@@ -1,7 +1,8 @@
 /*
  * ^C under a flood, at a terminal that draws slowly: from the key to the prompt being drawn. As PROTOCOL.md §4.4 has it for
- * terminals, the client grants what it has drawn and 64 KiB.
+ * terminals, the client grants what it has drawn and what it draws in 20 ms.
  */
+#include "protocol/pace.h"
 #include "server.h"
 #include "tests/bench/bare/measure.h"
 #include "work.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STEP = 4096, CHANNEL = 1, PROCESS = 1, MESSAGE_BYTES = 64, TAIL = 16 };
+enum { STEP = 1024, AHEAD_MOST = 65536, CHANNEL = 1, PROCESS = 1, MESSAGE_BYTES = 64, TAIL = 16 };
 enum { FLOOD_NS = 500000000 };
 
 static const char PROMPT[] = "prompt>";
@@ -20,7 +21,7 @@ struct drawer {
 	struct wire_client client;
 	struct writer message;
 	uint64_t rate;           /* bytes a second */
-	uint64_t ahead;          /* what it grants beyond what is drawn */
+	struct pace pace;        /* what it grants beyond what is drawn */
 	uint64_t drawn, granted; /* bytes of frames */
 	uint64_t free_at;        /* when what was taken so far is drawn */
 	uint64_t typed;
@@ -42,9 +43,10 @@ static void send_frame(struct drawer *drawer)
 
 static void grant(struct drawer *drawer)
 {
-	if (drawer->drawn + drawer->ahead < drawer->granted + STEP)
+	pace_note(&drawer->pace, drawer->drawn, now_ns() / 1000, true);
+	if (drawer->drawn + drawer->pace.bound < drawer->granted + STEP)
 		return;
-	drawer->granted = drawer->drawn + drawer->ahead;
+	drawer->granted = drawer->drawn + drawer->pace.bound;
 	client_frame(drawer, FRAME_CREDIT, 1);
 	writer_uint(&drawer->message, drawer->granted);
 	send_frame(drawer);
@@ -128,7 +130,7 @@ static void open_shell(struct drawer *drawer, const struct server *server, bool 
 	struct writer *request = wire_client_request(&drawer->client, "session.attach", 3);
 	writer_key_str(request, "session", session);
 	writer_key_str(request, "mode", lossless ? "lossless" : "live");
-	writer_key_uint(request, "credit", drawer->ahead);
+	writer_key_uint(request, "credit", drawer->granted);
 	wire_client_send(&drawer->client);
 	work_start(&drawer->client, session, shell, true);
 	await_prompt(drawer);
@@ -136,16 +138,18 @@ static void open_shell(struct drawer *drawer, const struct server *server, bool 
 
 int main(int argc, char **argv)
 {
-	uint64_t runs = 10, rate = 1000000, ahead = 65536, lossless = 1;
+	uint64_t runs = 10, rate = 1000000, ahead = AHEAD_MOST, lossless = 1;
 	const struct option_row options[] = {{"--runs", &runs, "how often"},
 	                                     {"--rate", &rate, "bytes that it draws a second"},
-	                                     {"--ahead", &ahead, "bytes granted beyond what is drawn"},
+	                                     {"--ahead", &ahead, "most bytes granted beyond what is drawn"},
 	                                     {"--lossless", &lossless, "0: a live channel"},
 	                                     {NULL, NULL, NULL}};
 	struct samples samples;
 	struct server server;
 	options_read(argc, argv, options);
-	struct drawer drawer = {.rate = rate, .ahead = ahead, .granted = ahead};
+	struct drawer drawer = {.rate = rate};
+	pace_init(&drawer.pace, ahead);
+	drawer.granted = drawer.pace.bound;
 	samples_init(&samples, runs);
 	writer_init(&drawer.message, MESSAGE_BYTES);
 	server_start(&server, NULL);
