@@ -247,15 +247,34 @@ static bool tell_gap(struct channel *channel, uint64_t next)
 	return true;
 }
 
+/* What a person sees of a terminal would be old, and no use any more. */
+static bool is_terminal_stale(const struct channel *channel)
+{
+	const struct journal *journal = channel->session->journal;
+	uint64_t position = channel->at.position;
+	struct output_header output;
+	size_t length;
+	if (!channel->at.is_placed || journal_tail(journal) - position < LIVE_TTY_BYTES)
+		return false;
+	const uint8_t *frame = journal_frame(journal, position, &length);
+	return output_header_read(frame, length, &output) && output.stream == STREAM_TTY &&
+	       channel_follows(channel, output.process) && journal_now_us(journal) - output.t_us >= LIVE_TTY_US;
+}
+
 /* A live channel that fell behind while live would fall behind again at the ring's very end, and further in the record:
- * it gets the newest part. */
+ * it gets the newest part; and of a terminal, whose screen is all that counts, what comes from now on. */
 static void skip_to_recent(struct channel *channel)
 {
 	const struct journal *journal = channel->session->journal;
 	uint64_t next;
-	if (channel->mode != CHANNEL_LIVE || !channel->live_sent || !journal || !history_is_behind(&channel->at))
+	if (channel->mode != CHANNEL_LIVE || !channel->live_sent || !journal)
 		return;
-	journal_recent(journal, journal_ring(journal) / 4, &next);
+	if (history_is_behind(&channel->at))
+		journal_recent(journal, journal_ring(journal) / 4, &next);
+	else if (is_terminal_stale(channel))
+		next = journal_last_seq(journal) + 1;
+	else
+		return;
 	tell_gap(channel, next);
 }
 

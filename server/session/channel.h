@@ -27,6 +27,8 @@ enum {
 	CHANNEL_MESSAGE = 2 * (JOURNAL_READ + OUTPUT_HEADER_BYTES),
 	LOSSLESS_PIPE_BYTES = 1024 * 1024, /* unsent, after which a process with pipes is held */
 	LOSSLESS_TTY_BYTES = 64 * 1024, /* … a terminal; less where the client grants credit and draws slowly (pace.h) */
+	LIVE_TTY_BYTES = 256 * 1024,    /* a live channel skips when a terminal's output is so far behind … */
+	LIVE_TTY_US = 1000000,          /* … and so old */
 	CHANNEL_WALK = 1024 * 1024,     /* most bytes of the record that one message's making reads */
 	/* Most bytes of frames made for this channel alone that wait; STATE is the largest. */
 	CHANNEL_OWN_BYTES = 4000 * 1024,

@@ -298,3 +298,56 @@ Test(gap, state_lists_who_ran_in_the_gap_and_nobody_else)
 	viewer_close(&client.viewer);
 	house_close(&world.house);
 }
+
+/* Much output of a process, which nobody has fetched yet, a second ago. */
+static void flood(struct house *house, struct process *process, size_t bytes)
+{
+	static uint8_t block[2048];
+	memset(block, 'x', sizeof block);
+	struct actor *actor = house_actor(house, process);
+	for (size_t done = 0; done < bytes; done += sizeof block)
+		house_produce(house, process, actor->out, block, sizeof block);
+}
+
+/* A viewer whose terminal stood still for a second while much came sees what is there now; one that is a little behind,
+ * or behind with pipes, or holds the process back, gets every byte. */
+Test(gap, a_live_viewer_is_not_shown_an_old_terminal)
+{
+	static const struct {
+		bool terminal, lossless;
+		size_t bytes;
+		bool skips;
+	} table[] = {
+		{true, false, LIVE_TTY_BYTES + 8192, true},
+		{true, false, LIVE_TTY_BYTES / 2, false},
+		{false, false, LIVE_TTY_BYTES + 8192, false},
+		{true, true, LOSSLESS_TTY_BYTES / 2, false},
+	};
+	enum { ROWS = sizeof table / sizeof table[0] };
+	static struct house houses[ROWS];
+	static struct viewer viewers[ROWS];
+	struct process *processes[ROWS];
+	for (size_t i = 0; i < ROWS; i++) {
+		house_open(&houses[i], 4 * 1024 * 1024);
+		processes[i] = house_start(
+			&houses[i], (struct process_options){.terminal = table[i].terminal, .cols = 80, .rows = 24}, NULL);
+		viewer_attach(&viewers[i], &houses[i],
+		              (struct channel_options){.mode = table[i].lossless ? CHANNEL_LOSSLESS : CHANNEL_LIVE});
+		viewer_read_all(&viewers[i]);
+		flood(&houses[i], processes[i], table[i].bytes);
+	}
+	usleep(LIVE_TTY_US + 50000);
+	for (size_t i = 0; i < ROWS; i++) {
+		viewer_forget(&viewers[i]);
+		viewer_read_all(&viewers[i]);
+		cr_expect_eq(viewer_count(&viewers[i], FRAME_GAP), table[i].skips, "row %zu", i);
+		cr_expect_eq(viewer_count(&viewers[i], FRAME_STATE), table[i].skips, "row %zu", i);
+		cr_expect_eq(viewer_count(&viewers[i], FRAME_OUTPUT) == 0, table[i].skips, "row %zu", i);
+		viewer_forget(&viewers[i]);
+		flood(&houses[i], processes[i], 2048);
+		viewer_read_all(&viewers[i]);
+		cr_expect_eq(viewer_count(&viewers[i], FRAME_OUTPUT), 1, "row %zu: what is new comes", i);
+		viewer_close(&viewers[i]);
+		house_close(&houses[i]);
+	}
+}
