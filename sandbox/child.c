@@ -17,9 +17,10 @@
  * 10 exec        Init drops what it does not need and confines itself (init/boot.h).
  *
  * A step that fails is told to the parent by name and errno, and the process ends. With no socket the steps are only
- * tried (probe.c); then the last one is to load the users' seccomp program.
+ * tried (probe.c); then the last ones are what init would put on: Landlock, and the users' seccomp program.
  */
 #include "child.h"
+#include "landlock.h"
 #include "sandbox/init/boot.h"
 
 #include <errno.h>
@@ -209,6 +210,15 @@ static int execute_init(struct child_setup *setup, struct error *err)
 	return error_set(err, errno, "execute init");
 }
 
+static int try_landlock(struct child_setup *setup, struct error *err)
+{
+	int abi = landlock_put_on();
+	if (abi < 0)
+		return error_set(err, errno, "put on Landlock");
+	setup->landlock_abi = abi;
+	return 0;
+}
+
 static int try_filter(struct child_setup *setup, struct error *err)
 {
 	return seccomp_load_fd(setup->host->filter, err);
@@ -232,23 +242,28 @@ static const struct child_step steps[] = {
 enum { STEPS = sizeof steps / sizeof steps[0] };
 
 static const struct child_step last_step = {"init", -1, execute_init};
-static const struct child_step last_try = {"seccomp", LAYER_SECCOMP, try_filter};
+static const struct child_step tries[] = {
+	{"landlock", LAYER_LANDLOCK, try_landlock},
+	{"seccomp", LAYER_SECCOMP, try_filter},
+};
+
+enum { TRIES = sizeof tries / sizeof tries[0] };
 
 int child_step_count(void)
 {
-	return STEPS + 1;
+	return STEPS + TRIES;
 }
 
 int child_step_layer(int step)
 {
-	return step < STEPS ? steps[step].layer : last_try.layer;
+	return step < STEPS ? steps[step].layer : tries[step - STEPS].layer;
 }
 
 _Noreturn void child_run(struct child_setup *setup)
 {
 	struct child_report report = {0};
-	for (; report.done <= STEPS; report.done++) {
-		const struct child_step *step = setup->socket >= 0 ? &last_step : &last_try;
+	for (; report.done < child_step_count(); report.done++) {
+		const struct child_step *step = setup->socket >= 0 ? &last_step : &tries[report.done - STEPS];
 		if (report.done < STEPS)
 			step = &steps[report.done];
 		if (step->run(setup, &report.error) < 0) {
@@ -257,6 +272,7 @@ _Noreturn void child_run(struct child_setup *setup)
 		}
 	}
 	report.notes = setup->notes;
+	report.landlock_abi = setup->landlock_abi;
 	ssize_t n = write(setup->report, &report, sizeof report);
 	_exit(n == (ssize_t)sizeof report ? EXIT_SETUP_FAILED : EXIT_SETUP_FAILED + 1);
 }

@@ -18,7 +18,8 @@ struct child_setup {
 	int report; /* the pipe on which a failure is told */
 	int socket; /* init's; -1: only try, then tell and leave */
 	uint32_t notes;
-	int proc; /* the new proc, between its making and its attaching */
+	int32_t landlock_abi; /* of a trial; 0 = none */
+	int proc;             /* the new proc, between its making and its attaching */
 };
 
 enum { CHILD_HIDES_PROCESSES = 1u << 0 }; /* notes: proc took hidepid=invisible */
@@ -27,6 +28,7 @@ enum { CHILD_HIDES_PROCESSES = 1u << 0 }; /* notes: proc took hidepid=invisible 
 struct child_report {
 	int32_t done; /* how many steps were */
 	uint32_t notes;
+	int32_t landlock_abi;
 	struct error error; /* message "" = none */
 };
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -94,6 +95,24 @@ static int start_child(struct launch *launch, struct ends *ends, struct error *e
 	return 0;
 }
 
+/* A lowered oom_score_adj would lower, too, how far whoever inherits it may go: a user's process could then make itself
+ * what the kernel never kills. The old name of the same value, oom_adj, sets the value alone (fs/proc/base.c); -17 is
+ * its OOM_DISABLE. It needs CAP_SYS_RESOURCE on the host, which the child in its namespace does not have. */
+static int spare(struct launch *launch, struct error *err)
+{
+	bool is_trial = launch->socket < 0;
+	if (!is_trial && !launch->host->report.layers[LAYER_OOM].on)
+		return 0;
+	char path[48];
+	snprintf(path, sizeof path, "/proc/%d/oom_adj", (int)launch->pid);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	launch->is_spared = fd >= 0 && write(fd, "-17", 3) == 3;
+	int errnum = errno;
+	if (fd >= 0)
+		close(fd);
+	return launch->is_spared || is_trial ? 0 : error_set(err, errnum, "write `%s`", path);
+}
+
 static int write_maps(const struct launch *launch, const struct ends *ends, struct error *err)
 {
 	if (!launch->host->has_ranges)
@@ -137,6 +156,8 @@ int launch_run(struct launch *launch, struct error *err)
 	int result = open_ends(&ends, launch->host, err);
 	if (result == 0)
 		result = start_child(launch, &ends, err);
+	if (result == 0)
+		result = spare(launch, err);
 	if (result == 0)
 		result = write_maps(launch, &ends, err);
 	if (result == 0) {

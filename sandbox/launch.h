@@ -22,6 +22,7 @@ struct launch {
 	pid_t pid;
 	int pidfd; /* -1 if nothing was started */
 	struct child_report report;
+	bool is_spared; /* by the kernel, when memory runs out */
 };
 
 /* Start the child and wait until it has executed init; of a trial, until it has told how far it came (an error only

@@ -24,10 +24,12 @@
 	LAYER(PROC, "proc", "a masked /proc")                                                   \
 	LAYER(CAPABILITIES, "capabilities", "no capabilities, and no way to new privileges")    \
 	LAYER(SECCOMP, "seccomp", "an allow-list of system calls")                              \
+	LAYER(LANDLOCK, "landlock", "what may be opened for what, whatever the mounts say")      \
 	LAYER(CGROUP, "cgroup", "a cgroup for each process: kill and accounting of whole trees") \
 	LAYER(CGROUP_MEMORY, "cgroup-memory", "a memory limit")                                 \
 	LAYER(CGROUP_PIDS, "cgroup-pids", "a limit of tasks")                                   \
 	LAYER(CGROUP_CPU, "cgroup-cpu", "a limit of processor time")                            \
+	LAYER(OOM, "oom", "init is never what the kernel kills for memory")                     \
 	LAYER(FREEZE, "freeze", "pausing whole trees")                                          \
 	LAYER(RLIMITS, "rlimits", "limits of each process")
 /* clang-format on */

@@ -3,6 +3,7 @@
  * once, a whole sandbox is set up by a child that stops before init, and a session's cgroups are made and limited.
  */
 #include "host.h"
+#include "landlock.h"
 #include "launch.h"
 
 #include <errno.h>
@@ -70,6 +71,7 @@ static const char *success_text(enum layer layer, uint32_t notes)
 		[LAYER_ROOT] = "the host's /usr, read-only; a tmpfs with limits",
 		[LAYER_DEV] = "6 devices; devpts of its own, with a limit",
 		[LAYER_CAPABILITIES] = "no_new_privs; init drops them all",
+		[LAYER_LANDLOCK] = "files",
 		[LAYER_SECCOMP] = "allow-list, native architecture alone",
 	};
 	if (layer == LAYER_PROC)
@@ -90,6 +92,18 @@ static void judge_steps(struct sandbox_host *host, const struct child_report *re
 		else if (i >= report->done)
 			set(host, layer, false, "%.90s", i == report->done ? report->error.message : "set-up did not come so far");
 	}
+}
+
+/* It may be done, and yet nothing is on. */
+static void judge_landlock(struct sandbox_host *host, int abi)
+{
+	if (!host->report.layers[LAYER_LANDLOCK].on)
+		return;
+	if (abi == 0)
+		set(host, LAYER_LANDLOCK, false, "the kernel has none, or one before ABI %d", LANDLOCK_ABI_LEAST);
+	else
+		set(host, LAYER_LANDLOCK, true, "ABI %d: files%s%s", abi, abi < LANDLOCK_ABI_IOCTL ? "" : ", devices",
+		    abi < LANDLOCK_ABI_SCOPES ? "" : ", abstract sockets, signals");
 }
 
 /* A step without a layer that failed (proc) is the fault of the next one that has. */
@@ -122,6 +136,9 @@ static void probe_setup(struct sandbox_host *host)
 	id_range_give(&host->ids, launch.block);
 	attribute_failure(&launch.report);
 	judge_steps(host, &launch.report);
+	judge_landlock(host, launch.report.landlock_abi);
+	set(host, LAYER_OOM, launch.is_spared, "%s",
+	    launch.is_spared ? "oom_score_adj is -1000" : "no CAP_SYS_RESOURCE on the host, or no oom_adj");
 }
 
 static void probe_ids(struct sandbox_host *host)

@@ -25,7 +25,7 @@
  *
  * Its first message, unasked, is INIT_SYNCED with epoch 0: it has confined itself and waits for requests. It is then
  * not dumpable, dies with the keeper, has no_new_privs, an empty bounding set, locked securebits, of its capabilities
- * only CHOWN, KILL, SETGID and SETUID, and its own filter. Where something failed, it sends INIT_REFUSED instead, with
+ * only CHOWN, KILL, SETGID and SETUID, under Landlock (sandbox/landlock.h) where the kernel has it, and its own filter. Where something failed, it sends INIT_REFUSED instead, with
  * process 0, value = enum init_boot_step and flags = errno, and exits with 1.
  *
  * What init's filter must allow besides all of the user's: capset, clone (without new namespaces), close_range, dup3,
@@ -56,6 +56,7 @@ enum init_boot_step {
 	INIT_BOOT_CAPABILITIES,
 	INIT_BOOT_NO_NEW_PRIVS,
 	INIT_BOOT_PARENT, /* the keeper is gone */
+	INIT_BOOT_LANDLOCK,
 	INIT_BOOT_CONFINE,
 	INIT_BOOT_LOOP,
 };

@@ -34,7 +34,7 @@ static int open_streams(struct init *init, struct process *process, const struct
 	init->table.wide += process->is_wide;
 	if (message->flags & INIT_SHELL)
 		return streams_open_shell(&process->streams, stdio, &init->settings, process->is_wide);
-	return streams_open_pipes(&process->streams, stdio, message->flags & INIT_STDIN, process->is_wide);
+	return streams_open_pipes(&process->streams, stdio, &init->settings, message->flags & INIT_STDIN, process->is_wide);
 }
 
 /* Told once (EPOLLET): another child may hold a copy of our end, frozen, and would keep a closed one telling for ever. */

@@ -1,6 +1,7 @@
 #include "startup.h"
 
 #include "confine.h"
+#include "sandbox/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,6 +175,13 @@ static int die_with_parent(struct settings *settings)
 	return 0;
 }
 
+/* What children inherit. A kernel without it is seen by the keeper, whose policies may demand it. */
+static int restrict_files(struct settings *settings)
+{
+	(void)settings;
+	return landlock_put_on() < 0 ? -1 : 0;
+}
+
 static int load_own_filter(struct settings *settings)
 {
 	(void)settings;
@@ -193,6 +201,7 @@ static const struct {
 	{INIT_BOOT_CAPABILITIES, reduce_capabilities},
 	{INIT_BOOT_NO_NEW_PRIVS, refuse_new_privileges},
 	{INIT_BOOT_PARENT, die_with_parent},
+	{INIT_BOOT_LANDLOCK, restrict_files},
 	{INIT_BOOT_CONFINE, load_own_filter},
 };
 /* clang-format on */

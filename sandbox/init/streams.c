@@ -16,23 +16,31 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+/* Else /dev/stdout could not be opened: that opens the pipe anew, with the rights of its owner. */
+static int give(int fd, const struct settings *settings)
+{
+	return settings->uid == getuid() ? 0 : fchown(fd, settings->uid, settings->gid);
+}
+
 /* O_NONBLOCK belongs to an open description, and each end of a pipe has its own: the process's stays blocking. */
-static int open_pipe(int *ours, int *theirs, bool we_read)
+static int open_pipe(int *ours, int *theirs, bool we_read, const struct settings *settings)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
 	*ours = ends[we_read ? 0 : 1];
 	*theirs = ends[we_read ? 1 : 0];
-	return fcntl(*ours, F_SETFL, O_NONBLOCK);
+	return fcntl(*ours, F_SETFL, O_NONBLOCK) < 0 ? -1 : give(*theirs, settings);
 }
 
-int streams_open_pipes(struct streams *streams, struct stdio *stdio, bool wants_stdin, bool is_wide)
+int streams_open_pipes(struct streams *streams, struct stdio *stdio, const struct settings *settings, bool wants_stdin,
+                       bool is_wide)
 {
 	*streams = STREAMS_NONE;
 	*stdio = STDIO_NONE;
-	if (open_pipe(&streams->out, &stdio->fds[1], true) < 0 || open_pipe(&streams->err, &stdio->fds[2], true) < 0 ||
-	    (wants_stdin && open_pipe(&streams->in, &stdio->fds[0], false) < 0)) {
+	if (open_pipe(&streams->out, &stdio->fds[1], true, settings) < 0 ||
+	    open_pipe(&streams->err, &stdio->fds[2], true, settings) < 0 ||
+	    (wants_stdin && open_pipe(&streams->in, &stdio->fds[0], false, settings) < 0)) {
 		int errnum = errno;
 		streams_close(streams);
 		stdio_close(stdio);
@@ -93,7 +101,7 @@ int streams_open_shell(struct streams *streams, struct stdio *stdio, const struc
 	struct stdio slave;
 	if (streams_open_terminal(&terminal, &slave, settings, 0, 0) < 0)
 		return -1;
-	if (streams_open_pipes(streams, stdio, true, is_wide) < 0) {
+	if (streams_open_pipes(streams, stdio, settings, true, is_wide) < 0) {
 		int errnum = errno;
 		streams_close(&terminal);
 		stdio_close(&slave);
@@ -102,7 +110,7 @@ int streams_open_shell(struct streams *streams, struct stdio *stdio, const struc
 	}
 	streams->console = terminal.tty;
 	stdio->fds[STDIO_CONSOLE] = slave.fds[0];
-	if (open_pipe(&streams->status, &stdio->fds[STDIO_STATUS], true) == 0)
+	if (open_pipe(&streams->status, &stdio->fds[STDIO_STATUS], true, settings) == 0)
 		return 0;
 	int errnum = errno;
 	streams_close(streams);

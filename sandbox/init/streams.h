@@ -31,7 +31,8 @@ struct stdio {
 
 /* Pipes; stdin too if WANTS_STDIN; stdout is made 1 MiB wide if IS_WIDE and the kernel allows. Returns 0, or -1 with
  * errno and nothing open. */
-int streams_open_pipes(struct streams *streams, struct stdio *stdio, bool wants_stdin, bool is_wide);
+int streams_open_pipes(struct streams *streams, struct stdio *stdio, const struct settings *settings, bool wants_stdin,
+                       bool is_wide);
 
 /* Pipes for a shell: stdout, stderr, commands and status; and a terminal, not its controlling one, whose modes an
  * interactive shell sets again after a command was killed, and complains on stderr if it cannot. Returns 0, or -1 with

@@ -54,6 +54,13 @@ def test_only_three_descriptors(inside):
     assert inside("exec ls /proc/self/fd")["stdout"].split() in ([b"0", b"1", b"2", b"3"],)
 
 
+def test_streams_can_be_opened_by_name(inside):
+    """`> /dev/stdout` and `> /dev/stderr` work, with pipes and in a terminal."""
+    answer = inside("echo out >/dev/stdout; echo err >/dev/stderr; cat </dev/stdin", input=b"in")
+    assert (answer["stdout"], answer["stderr"]) == (b"out\nin", b"err\n")
+    assert b"out" in inside("echo out >/dev/stdout", terminal={"cols": 80, "rows": 24})["tty"]
+
+
 def test_no_path_of_the_host(secretive, inside):
     """mountinfo tells nothing of the server's folders; the host's homes and the state are not there."""
     mounts = inside("cat /proc/self/mountinfo")["stdout"].decode()
