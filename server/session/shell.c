@@ -175,6 +175,18 @@ static void finish_if_drained(struct shell *shell)
 	begin_next(shell);
 }
 
+/* What stood in a pipe can be read by others in the sandbox, too, who open it by /proc: that will never come. */
+static void give_up_what_is_gone(struct shell *shell)
+{
+	for (size_t i = 0; i < SHELL_STREAMS; i++) {
+		const struct source *source = &shell->process->sources[i];
+		uint64_t can_come = source->offset + unread(source->fd);
+		if (can_come < shell->result.to[i])
+			shell->result.to[i] = can_come;
+	}
+	finish_if_drained(shell);
+}
+
 /* What it has written stands in the pipes now. Background jobs may go on: what comes later is no command's. */
 static void take_status(struct shell *shell, const struct shell_status *status)
 {
@@ -183,7 +195,6 @@ static void take_status(struct shell *shell, const struct shell_status *status)
 	shell->result.exit_code = status->exit_code;
 	shell->result.cwd = shell->cwd;
 	shell->result.cwd_length = status->cwd_length;
-	ev_timer_stop(loop_of(shell), &shell->tick);
 	ev_timer_stop(loop_of(shell), &shell->clock);
 	for (size_t i = 0; i < SHELL_STREAMS; i++) {
 		process->sources[i].drain = unread(process->sources[i].fd);
@@ -278,6 +289,10 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop, (void)events;
 	struct shell *shell = timer->data;
+	if (shell->is_draining) {
+		give_up_what_is_gone(shell);
+		return;
+	}
 	if (!shell->is_sent || shell->piece_length > 0 || unread(shell->command_fd) > 0)
 		return;
 	if (shell->asked++ == ASKED_MOST) {

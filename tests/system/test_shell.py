@@ -183,6 +183,18 @@ def test_what_background_jobs_write_later_is_no_commands(client, session, shell)
     shell.run("kill %%")
 
 
+def test_who_steals_output_cannot_hang_its_shell(server, client, session, shell):
+    """The end of a command's output waits in the pipe, since a client holds it back; a background job opens the pipe and takes
+    it. The command is answered all the same, and so is the next."""
+    with server.client() as holder:
+        holder.call("session.attach", session=session, mode="lossless", credit=0)
+        thief = "(sleep 1; exec cat </proc/self/fd/1 >/tmp/stolen) & head -c 1250000 /dev/zero; echo end"
+        answer = shell.client.answer(shell.request(thief), 20 * SLOWNESS)
+        offsets = answer["offsets"]["stdout"]
+        assert (answer["state"], answer["exit_code"]) == ("done", 0) and MIB <= offsets[1] - offsets[0] < 1250004, answer
+    assert shell.run("kill $!; :")["state"] == "done"
+
+
 def test_an_answer_is_bounded(shell):
     answer = shell.run("head -c 3000000 /dev/zero; echo e >&2", max_output=1000)
     assert (len(answer["stdout"]), answer["stderr"], answer["truncated"]) == (1000, b"e\n", True)
