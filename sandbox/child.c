@@ -13,7 +13,7 @@
  *  6 proc        Made (not attached) while the host's proc is still visible: the kernel demands that.
  *  7 root        From here on no path of the host can be named.
  *  8 proc, pts, workspace attached; the masks need the new /dev/null.
- *  9 no_new_privs, then the descriptors: everything but 0-5 is closed. Nothing of the host is reachable any more.
+ *  9 no_new_privs, then the descriptors: everything but 0-6 is closed. Nothing of the host is reachable any more.
  * 10 exec        Init drops what it does not need and confines itself (init/boot.h).
  *
  * A step that fails is told to the parent by name and errno, and the process ends. With no socket the steps are only
@@ -42,7 +42,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { EXEC_FD = 6, REPORT_FD = 7, FIRST_UNUSED_FD = 8, PARKED_FD = 16, EXIT_SETUP_FAILED = 125 };
+enum { EXEC_FD = 7, REPORT_FD = 8, FIRST_UNUSED_FD = 9, PARKED_FD = 16, EXIT_SETUP_FAILED = 125 };
 
 struct child_step {
 	const char *name;
@@ -170,8 +170,8 @@ static void reset_signals(void)
 static int place_descriptors(struct child_setup *setup, struct error *err)
 {
 	const struct sandbox_host *host = setup->host;
-	int from[] = {setup->socket, host->filter, host->filter, host->init_fd, setup->report};
-	const int to[] = {INIT_SOCKET_FD, INIT_USER_FILTER_FD, INIT_OWN_FILTER_FD, EXEC_FD, REPORT_FD};
+	int from[] = {setup->socket, host->filter, host->filter, setup->init_proc, host->init_fd, setup->report};
+	const int to[] = {INIT_SOCKET_FD, INIT_USER_FILTER_FD, INIT_OWN_FILTER_FD, INIT_PROC_FD, EXEC_FD, REPORT_FD};
 	enum { MOVES = sizeof to / sizeof to[0] };
 	for (int i = 0; i < MOVES; i++) {
 		from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, PARKED_FD);
@@ -212,7 +212,7 @@ static int execute_init(struct child_setup *setup, struct error *err)
 
 static int try_landlock(struct child_setup *setup, struct error *err)
 {
-	int abi = landlock_put_on();
+	int abi = landlock_put_on(setup->init_proc);
 	if (abi < 0)
 		return error_set(err, errno, "put on Landlock");
 	setup->landlock_abi = abi;

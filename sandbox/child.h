@@ -20,6 +20,7 @@ struct child_setup {
 	uint32_t notes;
 	int32_t landlock_abi; /* of a trial; 0 = none */
 	int proc;             /* the new proc, between its making and its attaching */
+	int init_proc;        /* a proc through which init sees every process */
 };
 
 enum { CHILD_HIDES_PROCESSES = 1u << 0 }; /* notes: proc took hidepid=invisible */
@@ -38,7 +39,7 @@ _Noreturn void child_run(struct child_setup *setup);
 int child_step_layer(int step);
 int child_step_count(void);
 
-/* child_mounts.c: steps of child.c's table. */
+/* child_proc.c and child_mounts.c: steps of child.c's table. */
 int child_make_proc(struct child_setup *setup, struct error *err);
 int child_enter_root(struct child_setup *setup, struct error *err);
 int child_attach_proc(struct child_setup *setup, struct error *err);

@@ -14,33 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define INERT (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-
-enum mask_kind {
-	MASK_FILE,      /* reads as empty */
-	MASK_DIRECTORY, /* is empty */
-	MASK_WRITING,   /* can be read */
-};
-
-struct mask {
-	const char *path;
-	enum mask_kind kind;
-};
-
-/* The union of what runc and bubblewrap hide (runc: libcontainer/specconv/example.go). Most is closed to a user
- * namespace already; a mask holds where a kernel forgets. What a host does not have is passed over. */
-/* clang-format off */
-static const struct mask masks[] = {
-	{"/proc/sys", MASK_WRITING},        {"/proc/irq", MASK_WRITING},       {"/proc/bus", MASK_WRITING},
-	{"/proc/fs", MASK_WRITING},         {"/proc/acpi", MASK_DIRECTORY},    {"/proc/asound", MASK_DIRECTORY},
-	{"/proc/scsi", MASK_DIRECTORY},     {"/proc/kcore", MASK_FILE},        {"/proc/keys", MASK_FILE},
-	{"/proc/key-users", MASK_FILE},     {"/proc/kmsg", MASK_FILE},         {"/proc/latency_stats", MASK_FILE},
-	{"/proc/timer_list", MASK_FILE},    {"/proc/timer_stats", MASK_FILE},  {"/proc/sched_debug", MASK_FILE},
-	{"/proc/vmallocinfo", MASK_FILE},   {"/proc/pagetypeinfo", MASK_FILE}, {"/proc/slabinfo", MASK_FILE},
-	{"/proc/sysrq-trigger", MASK_FILE}, {"/proc/kallsyms", MASK_FILE},     {"/proc/kpagecount", MASK_FILE},
-};
-/* clang-format on */
-
 struct place {
 	const char *name; /* on the tmpfs */
 	const char *path;
@@ -57,20 +30,6 @@ static const struct place places[] = {
 
 enum { PLACES = sizeof places / sizeof places[0] };
 
-/* Before the root is entered: the kernel gives a new proc only to who still sees a whole one. With ids of their own the
- * users' processes see no others; init, in group 0, sees all, as its killing of trees needs. */
-int child_make_proc(struct child_setup *setup, struct error *err)
-{
-	const struct mount_option hiding[] = {{"source", "proc"}, {"hidepid", "invisible"}, {"gid", "0"}, {NULL, NULL}};
-	const struct mount_option plain[] = {{"source", "proc"}, {NULL, NULL}};
-	setup->proc = setup->host->has_ranges ? mount_create("proc", hiding, INERT, NULL) : -1;
-	if (setup->proc >= 0)
-		setup->notes |= CHILD_HIDES_PROCESSES;
-	else
-		setup->proc = mount_create("proc", plain, INERT, err);
-	return setup->proc < 0 ? -1 : 0;
-}
-
 /* The clone is laid over "/" (no other path of the host need exist or be passable for this user), the two change
  * places, and the old root, then on top of the new one, goes. */
 int child_enter_root(struct child_setup *setup, struct error *err)
@@ -85,27 +44,6 @@ int child_enter_root(struct child_setup *setup, struct error *err)
 		return error_set(err, errno, "unmount the old root");
 	if (chdir("/") < 0)
 		return error_set(err, errno, "enter the new root");
-	return 0;
-}
-
-static int put_mask(const struct mask *mask, struct error *err)
-{
-	static const char *const sources[] = {[MASK_FILE] = "/dev/null", [MASK_DIRECTORY] = "/var/empty"};
-	struct stat st;
-	if (lstat(mask->path, &st) < 0)
-		return 0;
-	if (mask->kind == MASK_WRITING)
-		return mount_bind(AT_FDCWD, mask->path, mask->path, false, MOUNT_ATTR_RDONLY | INERT, err);
-	return mount_bind(AT_FDCWD, sources[mask->kind], mask->path, false, 0, err);
-}
-
-int child_attach_proc(struct child_setup *setup, struct error *err)
-{
-	if (mount_attach(setup->proc, AT_FDCWD, "/proc", err) < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++)
-		if (put_mask(&masks[i], err) < 0)
-			return error_prefix(err, "mask `%s`", masks[i].path);
 	return 0;
 }
 

@@ -82,6 +82,24 @@ static int enter_namespaces(const struct sandbox_host *host, struct error *err)
 	return 0;
 }
 
+/* Whether something is mounted below /proc: then a user namespace gets no new one (mount_too_revealing() of the kernel's
+ * fs/namespace.c). */
+static bool is_proc_covered(void)
+{
+	char *text = read_text("/proc/self/mounts");
+	bool is_covered = strstr(text, " /proc/") != NULL;
+	free(text);
+	return is_covered;
+}
+
+/* As real root a whole one can be put in front, which the sandboxes' namespaces inherit; this process's own namespace is
+ * private. In a container's user namespace it cannot, and the probe says so. */
+static void uncover_proc(const struct sandbox_host *host)
+{
+	if (host->has_ranges && is_proc_covered())
+		(void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+}
+
 static bool is_cgroup_name(const char *name)
 {
 	size_t length = strlen(name);
@@ -101,6 +119,7 @@ static int prepare(struct sandbox_host *host, struct error *err)
 	host->filter = seccomp_compile(err);
 	if (host->filter < 0 || enter_namespaces(host, err) < 0)
 		return -1;
+	uncover_proc(host);
 	return root_tree_build(host->staging, err);
 }
 

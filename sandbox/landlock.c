@@ -102,15 +102,18 @@ static int add_rule(int ruleset, const struct rule *rule, uint64_t known)
 	return result;
 }
 
-static int restrict_to(int ruleset, uint64_t known)
+static int restrict_to(int ruleset, uint64_t known, int proc)
 {
+	struct landlock_path_beneath_attr beneath = {.allowed_access = READ, .parent_fd = proc};
+	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
+		return -1;
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (add_rule(ruleset, &rules[i], known) < 0)
 			return -1;
 	return (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
 }
 
-int landlock_put_on(void)
+int landlock_put_on(int proc)
 {
 	int abi = landlock_abi();
 	if (abi == 0)
@@ -122,7 +125,7 @@ int landlock_put_on(void)
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
 	if (ruleset < 0)
 		return -1;
-	int result = restrict_to(ruleset, attributes.files);
+	int result = restrict_to(ruleset, attributes.files, proc);
 	int errnum = errno;
 	close(ruleset);
 	errno = errnum;

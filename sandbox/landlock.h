@@ -14,8 +14,9 @@ enum { LANDLOCK_ABI_LEAST = 2, LANDLOCK_ABI_IOCTL = 5, LANDLOCK_ABI_SCOPES = 6 }
 /* The kernel's ABI, or 0 where it has none, or one below LANDLOCK_ABI_LEAST. */
 int landlock_abi(void);
 
-/* Put it on, for this thread and all that it starts; no_new_privs must be on. Returns the ABI, 0 (nothing was done:
+/* Put it on, for this thread and all that it starts; no_new_privs must be on. What lies below the directory PROC may be
+ * read, too. Returns the ABI, 0 (nothing was done:
  * landlock_abi() is 0), or -1 with errno. */
-int landlock_put_on(void);
+int landlock_put_on(int proc);
 
 #endif

@@ -85,6 +85,7 @@ static int start_child(struct launch *launch, struct ends *ends, struct error *e
 			.report = ends->report[1],
 			.socket = launch->socket,
 			.proc = -1,
+			.init_proc = -1,
 		};
 		/* Else the end of the parent would not be seen. */
 		close(ends->sync[SYNC_PARENT]);

@@ -8,6 +8,7 @@
  *   3    its end of the SOCK_SEQPACKET pair (wire.h)
  *   4    sealed memfd: the seccomp program (array of struct sock_filter) that user processes get
  *   5    sealed memfd: the seccomp program that init puts on itself; it allows whatever the one of fd 4 allows
+ *   6    the root of a proc of its own pid namespace, in which it sees every process
  *
  * An empty program means that the host has no seccomp: nothing is loaded. Where both are the same, init loads it once
  * and children inherit it, which spares each start some 0.15 ms; init needs nothing that the user's list refuses
@@ -19,8 +20,8 @@
  * has emptied the bounding set, which init cannot then). Limits that init does not set (RLIMIT_NPROC, RLIMIT_AS) are
  * passed on to user processes as they are.
  *
- * It finds /proc of its own pid namespace, in which it sees every process (no hidepid, or hidepid with gid=0) and may
- * write /proc/self/oom_score_adj; /dev/pts/ptmx of a devpts of its own (ptmxmode=0666); /bin/sh for scripts
+ * It finds /proc of its own pid namespace, in which it may see less than behind fd 6 and may write
+ * /proc/self/oom_score_adj; /dev/pts/ptmx of a devpts of its own (ptmxmode=0666); /bin/sh for scripts
  * without `#!`.
  *
  * Its first message, unasked, is INIT_SYNCED with epoch 0: it has confined itself and waits for requests. It is then
@@ -41,6 +42,7 @@ enum init_boot_fd {
 	INIT_SOCKET_FD = 3,
 	INIT_USER_FILTER_FD = 4,
 	INIT_OWN_FILTER_FD = 5,
+	INIT_PROC_FD = 6,
 };
 
 enum init_boot_argument { INIT_ARG_UID = 1, INIT_ARG_GID, INIT_ARG_OPEN_FILES, INIT_ARG_FILE_SIZE, INIT_ARGUMENTS };

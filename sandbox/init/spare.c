@@ -91,13 +91,13 @@ static _Noreturn void become(const struct init *init, const struct note *own, co
 
 static _Noreturn void wait_in_leaf(const struct init *init, int socket, const int *leaf_fds, size_t leaf_count)
 {
-	int kept[INIT_LEAF_FDS + 1] = {socket}, fds[GO_FDS];
+	int kept[2 + INIT_LEAF_FDS] = {socket, tree_directory()}, fds[GO_FDS];
 	struct note note = {0};
 	struct go go;
 	const struct child_plan plan = {
 		.settings = &init->settings, .note = &note, .leaf_fds = leaf_fds, .leaf_count = leaf_count};
-	memcpy(kept + 1, leaf_fds, leaf_count * sizeof *leaf_fds);
-	if (keep_only(kept, 1 + leaf_count) == 0 && child_prepare(&plan) && receive_go(socket, &go, fds))
+	memcpy(kept + 2, leaf_fds, leaf_count * sizeof *leaf_fds);
+	if (keep_only(kept, 2 + leaf_count) == 0 && child_prepare(&plan) && receive_go(socket, &go, fds))
 		become(init, &note, &go, fds);
 	_exit(127);
 }

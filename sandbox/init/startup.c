@@ -1,6 +1,7 @@
 #include "startup.h"
 
 #include "confine.h"
+#include "tree.h"
 #include "sandbox/landlock.h"
 
 #include <errno.h>
@@ -60,10 +61,10 @@ static int be_undumpable(struct settings *settings)
 static int close_others(struct settings *settings)
 {
 	(void)settings;
-	for (int fd = 0; fd <= INIT_OWN_FILTER_FD; fd++)
+	for (int fd = 0; fd <= INIT_PROC_FD; fd++)
 		if (fcntl(fd, F_SETFD, fd < INIT_SOCKET_FD ? 0 : FD_CLOEXEC) < 0)
 			return -1;
-	return (int)syscall(SYS_close_range, INIT_OWN_FILTER_FD + 1, UINT_MAX, 0);
+	return (int)syscall(SYS_close_range, INIT_PROC_FD + 1, UINT_MAX, 0);
 }
 
 static int read_filter(int fd, struct sock_filter *instructions, struct sock_fprog *filter)
@@ -179,7 +180,7 @@ static int die_with_parent(struct settings *settings)
 static int restrict_files(struct settings *settings)
 {
 	(void)settings;
-	return landlock_put_on() < 0 ? -1 : 0;
+	return landlock_put_on(INIT_PROC_FD) < 0 ? -1 : 0;
 }
 
 static int load_own_filter(struct settings *settings)
@@ -215,6 +216,7 @@ enum init_boot_step startup_take(int argc, char **argv, struct settings *setting
 		return INIT_BOOT_ARGUMENTS;
 	}
 	settings->ptmx = "/dev/pts/ptmx";
+	tree_look_in(INIT_PROC_FD);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		if (steps[i].take(settings) < 0)
 			return steps[i].step;

@@ -33,11 +33,25 @@ static size_t walk_count;
 static struct found touched[WALK_PROCESSES];
 static size_t touched_count;
 
+static int proc = -1;
+
+void tree_look_in(int directory)
+{
+	proc = directory;
+}
+
+int tree_directory(void)
+{
+	if (proc < 0)
+		proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return proc;
+}
+
 static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof path, "%d/%s", (int)pid, name);
+	int fd = openat(tree_directory(), path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	ssize_t got = read(fd, text, size - 1);
@@ -95,7 +109,7 @@ static int walk_all(void)
 {
 	_Alignas(struct dirent64) static char entries[32768];
 	walk_count = 0;
-	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(tree_directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	ssize_t got;

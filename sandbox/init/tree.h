@@ -24,6 +24,10 @@ struct tree {
 /* A key of the cgroups that PID is in, of all hierarchies together; 0 where it cannot be read. */
 uint64_t tree_cgroup_key(pid_t pid);
 
+/* Look for processes in the proc whose root is DIRECTORY, from now on; before, in /proc. */
+void tree_look_in(int directory);
+int tree_directory(void);
+
 /* Send SIGNO to every process of the tree at this moment. Returns how many live ones were seen, or -1 with errno. */
 int tree_signal(const struct tree *tree, int signo);
 

@@ -61,6 +61,25 @@ def test_streams_can_be_opened_by_name(inside):
     assert b"out" in inside("echo out >/dev/stdout", terminal={"cols": 80, "rows": 24})["tty"]
 
 
+def test_init_is_not_seen_but_sees_all(secretive):
+    """As root and as a user: pid 1 is invisible; a process that hides itself is killed with its tree all the same."""
+    hiding = ("import ctypes, os, time\n"
+              "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\n"  # PR_SET_DUMPABLE
+              "if os.fork() == 0:\n os.setsid()\n if os.fork(): os._exit(0)\n open('/work/there', 'w').close()\n"
+              " while True: os.utime('/work/there'); time.sleep(0.01)\n"
+              "time.sleep(4321)")
+    with secretive.client() as client:
+        session = client.create()
+        seen = client.run(session, "ls -d /proc/1; cat /proc/1/status /proc/1/sched 2>/dev/null; ls /proc | grep -x 1; true")
+        assert seen["stdout"] == b""
+        process = client.start(session, "python3", "-c", hiding)
+        client.run(session, "until [ -e /work/there ]; do sleep 0.01; done")
+        client.call("process.kill", session=session, process=process)
+        times = client.run(session, "stat -c %y /work/there; sleep 0.2; stat -c %y /work/there")["stdout"].split(b"\n")
+        assert times[0] == times[1]
+        client.call("session.end", session=session)
+
+
 def test_no_path_of_the_host(secretive, inside):
     """mountinfo tells nothing of the server's folders; the host's homes and the state are not there."""
     mounts = inside("cat /proc/self/mountinfo")["stdout"].decode()

@@ -81,11 +81,11 @@ static _Noreturn void become_init(enum mode mode, int socket, const int filters[
 		_exit(100);
 	if (mount("devpts", "/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666,mode=0620") < 0)
 		_exit(101);
-	const int sources[] = {open("/dev/null", O_RDWR), 0, 0, socket, filters[0], filters[1]};
-	int high[6];
-	for (int i = 0; i < 6; i++)
+	const int sources[] = {open("/dev/null", O_RDWR), 0, 0, socket, filters[0], filters[1], open("/proc", O_PATH)};
+	int high[7];
+	for (int i = 0; i < 7; i++)
 		high[i] = fcntl(i == 1 || i == 2 ? sources[0] : sources[i], F_DUPFD, 100);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 		dup2(high[i], i);
 	char uid[16];
 	snprintf(uid, sizeof uid, "%d", INNER);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,9 +33,15 @@ static const struct look looks[] = {
 	{"for f in /usr/x /x /etc/x /dev/x /proc/x; do (: >$f) 2>/dev/null && echo $f; done; echo done", "done\n"},
 	{"for f in /work /tmp /dev/shm /run /var/tmp; do : >$f/x || echo $f; done; echo done", "done\n"},
 	{"cp /bin/true /dev/shm/t && /dev/shm/t", NULL},
-	{"cat /proc/keys /proc/kallsyms /proc/timer_list 2>/dev/null | wc -c; ls /proc/acpi /proc/scsi 2>/dev/null | grep "
-     "-v :",
-     NULL},
+	/* Of the machine nothing but what child_proc.c shows. */
+	{"cd /proc; for f in $(ls | grep -v -x -e '[0-9]*' -e cgroups -e cpuinfo -e filesystems -e loadavg -e meminfo -e "
+     "stat "
+     "-e sys -e sysvipc -e tty -e uptime -e version); do [ -L $f ] || { [ -d $f ] && ls $f || head -c 9 $f; }; done | "
+     "wc "
+     "-c; head -qc 1 cpuinfo meminfo stat loadavg uptime version | wc -c",
+     "0\n6\n"},
+	{"ls /proc | grep -x 1; cat /proc/1/status /proc/1/sched /proc/1/cmdline 2>/dev/null; ls /proc/self/comm",
+     "/proc/self/comm\n"},
 	{"(echo x >/proc/sys/kernel/hostname) 2>/dev/null || echo refused; ls /sys 2>/dev/null; echo", "refused\n\n"},
 	{"ls /proc/self/fd", "0\n1\n2\n3\n"}, /* 3 is that of ls itself */
 	{"grep -c . /proc/net/dev; grep -h -e Cap -e NoNewPrivs -e Seccomp: /proc/self/status | tr -d '\\t'",
@@ -235,6 +243,28 @@ static void refuse(void)
 		EXPECT(strstr(err.message, refusals[i].part), "%s", err.message);
 	}
 	cell_close(&cell);
+}
+
+/* As in a container: there a new proc is refused to who has only a user namespace. */
+static void cover_proc(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = sandbox_limits_default();
+	EXPECT(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "%s", strerror(errno));
+	EXPECT(mount("/dev/null", "/proc/kcore", NULL, MS_BIND, NULL) == 0 ||
+	           mount("/dev/null", "/proc/keys", NULL, MS_BIND, NULL) == 0,
+	       "%s", strerror(errno));
+	EXPECT(mount("/proc/sys", "/proc/sys", NULL, MS_BIND, NULL) == 0, "%s", strerror(errno));
+	cell_open(&cell, &limits);
+	EXPECT(sandbox_host_layers(cell.host)->layers[LAYER_PROC].on, "%s",
+	       sandbox_host_layers(cell.host)->layers[LAYER_PROC].detail);
+	expect_output(&cell, "ls -d /proc/self/status", "/proc/self/status\n");
+	cell_close(&cell);
+}
+
+Test(box, a_host_whose_proc_is_covered)
+{
+	story_run(STORY_ROOT, cover_proc);
 }
 
 Test(box, what_cannot_be_is_refused_by_name)
