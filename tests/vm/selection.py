@@ -12,7 +12,6 @@ LEFT_OUT = {
     "test_tls": "OpenSSL's and the gateway's affair",
     "test_tokens": "the gateway's",
     "test_hostile": "thousands of connections and of descriptors, of which an ordinary Debian process has 1,024",
-    "test_record": "many megabytes to a file and back, and no more of the kernel than that",
     "test_run_survives_cuts": "starts four hundred programs one after the other: minutes",
     "test_the_gateway_is_replaced": "starts two thousand",
     "test_silence_ends_nothing": "a minute in which nothing happens, on any kernel",
