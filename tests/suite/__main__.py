@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 
+import containment
 import fuzz
 import lint
 import soak
@@ -13,14 +14,15 @@ import vm
 from result import Report
 
 # In this order.
-PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run, "soak": soak.run, "vm": vm.run}
+PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run,
+         "containment": containment.run, "soak": soak.run, "vm": vm.run}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="dev test")
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, soak, soak/MINUTES, "
-                             "vm, vm/EXPRESSION")
+                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, "
+                             "containment, containment/FILE-OR-EXPRESSION, soak, soak/MINUTES, vm, vm/EXPRESSION")
     parser.add_argument("--fuzz-minutes", type=float, default=0, help="fuzz this long instead of ten seconds a target")
     options = parser.parse_args()
     report = Report()

@@ -1,4 +1,4 @@
-"""The tests that drive the real server: pytest over tests/system and, where it has any, tests/containment."""
+"""The tests that drive the real server: pytest over tests/system. Other parts that are pytest's, too, run by the same way."""
 
 import glob
 import os
@@ -8,32 +8,33 @@ import xml.etree.ElementTree
 import command
 from result import FAILED, PASSED, SKIPPED, Result
 
-FOLDERS = ("tests/system", "tests/containment")
-XML = "build/asan/system.xml"
 SECONDS = 40 * 60
 
 
 def run(report, only, _options):
-    folders = [folder for folder in FOLDERS if glob.glob(folder + "/test_*.py")]
-    if not folders:
-        return
-    if os.path.exists(XML):
-        os.unlink(XML)
+    run_pytest(report, "system", only)
+
+
+def run_pytest(report, part, only, environment=None):
+    """tests/PART, whole or what ONLY selects; the results become those of PART."""
+    folder, report_file = f"tests/{part}", f"build/asan/{part}.xml"
+    if os.path.exists(report_file):
+        os.unlink(report_file)
     pytest = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "--durations=8"]
-    code, _ = command.run([*pytest, f"--junitxml={XML}", *selection(only, folders)], SECONDS, live=True)
-    read_xml(report, XML, "system")
+    code, _ = command.run([*pytest, f"--junitxml={report_file}", *selection(only, folder)], SECONDS, live=True,
+                          env=os.environ | (environment or {}))
+    read_xml(report, report_file, part)
     if code is None:
-        report.failed("system", f"stopped: it took longer than {SECONDS} s")
+        report.failed(part, f"stopped: it took longer than {SECONDS} s")
     elif code not in (0, 1, 5):
-        report.failed("system", f"pytest left with {code}")
+        report.failed(part, f"pytest left with {code}")
 
 
-def selection(only, folders):
+def selection(only, folder):
     """A file's name without test_ and .py, or an expression as pytest's -k takes it."""
     if not only:
-        return folders
-    named = [path for folder in folders for name in (f"test_{only}.py", only) for path in glob.glob(f"{folder}/{name}")]
-    return named or [*folders, "-k", only]
+        return [folder]
+    return [path for name in (f"test_{only}.py", only) for path in glob.glob(f"{folder}/{name}")] or [folder, "-k", only]
 
 
 def read_xml(report, path, part):

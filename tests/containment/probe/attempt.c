@@ -107,7 +107,7 @@ static int attempt_in_child(const struct probe *probe)
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
-		setpgid(0, 0);
+		setsid(); /* also without a terminal, so that it can take one of its own */
 		*told = attempt_here(probe);
 		_exit(0);
 	}

@@ -86,10 +86,11 @@ static int hold_files(void)
 {
 	static const char *const places[] = {"/work/" BAIT_NAME, "/tmp/" BAIT_NAME, "/var/tmp/" BAIT_NAME,
 	                                     "/dev/shm/" BAIT_NAME, "/run/" BAIT_NAME};
+	int held = -1;
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-		if (open(places[i], O_RDWR | O_CREAT, 0666) < 0)
-			return -1;
-	return 0;
+		if (open(places[i], O_RDWR | O_CREAT, 0666) >= 0)
+			held = 0;
+	return held;
 }
 
 /* The two kinds of lock that a descriptor for reading can take. */

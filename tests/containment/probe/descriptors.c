@@ -84,10 +84,10 @@ static int write_to_input(const struct probe *probe)
 
 /* clang-format off */
 const struct probe PROBES_descriptors[] = {
-	RUN("open-descriptor", "find a descriptor above 2", "descriptors", E(OUTCOME_NOTHING), 0, find_open),
-	RUN("open-directory", "find an open directory", "descriptors", E(OUTCOME_NOTHING), 0, find_directory),
+	RUN("open-descriptor", "find a descriptor above 2", "descriptors", E(OUTCOME_NOTHING), PROBE_SHOWN, find_open),
+	RUN("open-directory", "find an open directory", "descriptors", E(OUTCOME_NOTHING), PROBE_SHOWN, find_directory),
 	RUN("climb-by-descriptor", "/proc/self/fd/N/../../etc/shadow", "descriptors", E(OUTCOME_NOTHING), 0, climb_by_descriptor),
-	RUN("environment", "find a variable of the server's", "environment", E(OUTCOME_NOTHING), 0, find_variable),
+	RUN("environment", "find a variable of the server's", "environment", E(OUTCOME_NOTHING), PROBE_SHOWN, find_variable),
 	RUN("directory-outside", "stand in a directory outside", "descriptors", E(OUTCOME_NOTHING), 0, find_directory_outside),
 	PATH("write-to-input", "write to a file that is stdin", "descriptors", E(OUTCOME_NOTHING, EACCES), write_to_input, "/proc/self/fd/0", O_WRONLY),
 	PATH("write-own-program", "write to the running program (/proc/self/exe)", "kernel", E(ETXTBSY, EACCES, EROFS), attempt_open, "/proc/self/exe", O_RDWR),

@@ -116,7 +116,7 @@ static int resolve_above(const struct probe *probe)
 #define CREATE(name, path) PATH(name, "create " path, "mount", REFUSED, attempt_open, path, O_WRONLY | O_CREAT)
 #define MARKED(name_, flag, path_) \
 	{.name = name_, .attempt = "is " path_ " mounted without " #flag, .control = "mount", .expected = {OUTCOME_NOTHING}, \
-	 .run = lacks_flag, .path = path_, .number = flag}
+	 .run = lacks_flag, .path = path_, .number = flag, .flags = PROBE_SHOWN}
 #define SHUT(name, attempt, function, path) PATH(name, attempt, "mount", REFUSED, function, path, 0)
 #define CHANGE(name, attempt, number, ...) CALL(name, attempt, "mount", REFUSED, PROBE_GRAVE, number, __VA_ARGS__)
 

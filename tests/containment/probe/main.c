@@ -79,7 +79,7 @@ static size_t visit(const struct selection *selection, probe_visitor visitor, vo
 			const struct probe *probe = &group->probes[i];
 			bool is_named = !selection->name || strcmp(selection->name, group->name) == 0 ||
 			                strcmp(selection->name, probe->name) == 0;
-			if (!is_named || (selection->flag && !(probe->flags & selection->flag)))
+			if (!is_named || (selection->flag && !((group->flags | probe->flags) & selection->flag)))
 				continue;
 			visitor(group, probe, context);
 			visited++;

@@ -43,6 +43,7 @@ struct probe {
 struct probe_group {
 	const char *name;
 	const char *summary;
+	unsigned flags; /* of every row */
 	const struct probe *probes;
 	const size_t *count;
 };
@@ -55,7 +56,7 @@ extern const size_t PROBE_GROUP_COUNT;
 
 /* The groups' rows, each in the file of its name. */
 /* clang-format off */
-#define PROBE_GROUP(id, summary) extern const struct probe PROBES_##id[]; extern const size_t PROBES_##id##_COUNT;
+#define PROBE_GROUP(id, flags, summary) extern const struct probe PROBES_##id[]; extern const size_t PROBES_##id##_COUNT;
 #include "groups.def"
 #undef PROBE_GROUP
 /* clang-format on */

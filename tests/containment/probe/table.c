@@ -1,7 +1,7 @@
 #include "probe.h"
 
 const struct probe_group PROBE_GROUPS[] = {
-#define PROBE_GROUP(id, summary) {#id, summary, PROBES_##id, &PROBES_##id##_COUNT},
+#define PROBE_GROUP(id, flags, summary) {#id, summary, flags, PROBES_##id, &PROBES_##id##_COUNT},
 #include "groups.def"
 #undef PROBE_GROUP
 };
