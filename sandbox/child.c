@@ -221,7 +221,10 @@ static int try_landlock(struct child_setup *setup, struct error *err)
 
 static int try_filter(struct child_setup *setup, struct error *err)
 {
-	return seccomp_load_fd(setup->host->filter, err);
+	if (seccomp_load_fd(setup->host->filter, err) < 0)
+		return -1;
+	setup->notes |= seccomp_can_listen() ? CHILD_TELLS_REFUSALS : 0;
+	return 0;
 }
 
 static const struct child_step steps[] = {

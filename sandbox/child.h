@@ -23,7 +23,8 @@ struct child_setup {
 	int init_proc;        /* a proc through which init sees every process */
 };
 
-enum { CHILD_HIDES_PROCESSES = 1u << 0 }; /* notes: proc took hidepid=invisible */
+/* notes: proc took hidepid=invisible; the kernel hands refused calls to a listener */
+enum { CHILD_HIDES_PROCESSES = 1u << 0, CHILD_TELLS_REFUSALS = 1u << 1 };
 
 /* What the child tells. After a real start there is none: the pipe ends when init is executed. */
 struct child_report {

@@ -73,6 +73,10 @@ struct sandbox_events {
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process); /* its tree is empty */
 	void (*usage)(void *owner, uint32_t process, const struct process_usage *usage);
+	/* System calls were refused as a matter of policy: CALL is the newest one's name, THREAD who made it (inside), COUNT
+	 * how many of the process's tree by now. The first of a process are told one by one; then some, and the last count
+	 * before `exited`. PROCESS 0: it cannot be said whose they were. */
+	void (*denied)(void *owner, uint32_t process, const char *call, uint32_t thread, uint64_t count);
 	/* The sandbox died by itself (its init is gone); every process in it is lost. destroy() is still to be called. */
 	void (*lost)(void *owner, const char *message);
 	void (*destroyed)(void *owner); /* nothing of it is left */

@@ -74,6 +74,8 @@ static const char *success_text(enum layer layer, uint32_t notes)
 		[LAYER_LANDLOCK] = "files",
 		[LAYER_SECCOMP] = "allow-list, native architecture alone",
 	};
+	if (layer == LAYER_SECCOMP && !(notes & CHILD_TELLS_REFUSALS))
+		return "allow-list, native architecture alone; refusals are not told";
 	if (layer == LAYER_PROC)
 		return notes & CHILD_HIDES_PROCESSES ? "masked, other users' processes invisible" : "masked";
 	return texts[layer];

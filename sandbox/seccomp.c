@@ -144,3 +144,13 @@ int seccomp_load_fd(int fd, struct error *err)
 		return error_set(err, errno, "load a seccomp program");
 	return 0;
 }
+
+bool seccomp_can_listen(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog fprog = {.len = 1, .filter = &allow};
+	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &fprog);
+	if (listener >= 0)
+		close(listener);
+	return listener >= 0;
+}

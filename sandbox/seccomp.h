@@ -14,9 +14,11 @@
 #include "error.h"
 
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SECCOMP_INSTRUCTIONS = 1024 }; /* the most that a program has */
+enum { SECCOMP_NAME_BYTES = 32 };     /* of a system call's name, with its NUL */
 
 /* A new sealed memfd (close-on-exec), or -1. */
 int seccomp_compile(struct error *err);
@@ -28,7 +30,13 @@ size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS]);
  * falling through. Returns their number. */
 size_t seccomp_guard_compile(struct sock_filter *code);
 
+/* What NUMBER is called on this architecture; in digits, where libseccomp does not know it. */
+void seccomp_call_name(int number, char name[SECCOMP_NAME_BYTES]);
+
 /* Load the program behind FD into this thread (no_new_privs must be set). */
 int seccomp_load_fd(int fd, struct error *err);
+
+/* Whether refused calls could be handed to a listener. Puts one more program, which allows everything, on this thread. */
+bool seccomp_can_listen(void);
 
 #endif

@@ -355,6 +355,7 @@ static const struct frame_row {
 	{FRAME_INPUT, true, true, NULL},
 	{FRAME_PARTICIPANT, true, true, on_participant},
 	{FRAME_STREAM_CLOSED, true, true, on_stream_closed},
+	{FRAME_DENIED, true, true, NULL},
 	{FRAME_ENDED, true, true, on_ended},
 	{FRAME_GAP, false, true, on_gap},
 	{FRAME_STATE, false, true, on_state},

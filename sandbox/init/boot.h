@@ -11,7 +11,7 @@
  *   6    the root of a proc of its own pid namespace, in which it sees every process
  *
  * An empty program means that the host has no seccomp: nothing is loaded. Where both are the same, init loads it once
- * and children inherit it, which spares each start some 0.15 ms; init needs nothing that the user's list refuses
+ * and children inherit it, which spares each start some 0.15 ms (what init's own refuses with EPERM is told: denial.h); init needs nothing that the user's list refuses
  * (setgroups(2) it calls before).
  *
  * argv: "init", then decimal: uid and gid of user processes (inside), RLIMIT_NOFILE and RLIMIT_FSIZE of a user

@@ -14,9 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Descriptors in the epoll set: below INIT_PROCESSES it is a row's outcome. */
-enum watch { WATCH_CONTROL = INIT_PROCESSES, WATCH_SIGNALS, WATCH_REPORTS };
-
 /* Bounds of one turn, so that a flood of one kind cannot starve the others; and milliseconds. */
 enum {
 	TURN_EVENTS = 64,
@@ -49,6 +46,8 @@ static int open_all(struct init *init)
 		return -1;
 	init->watched = EPOLLIN;
 	if (watch(init, init->control, WATCH_CONTROL) < 0 || watch(init, init->signals, WATCH_SIGNALS) < 0)
+		return -1;
+	if (init->settings.listener > 0 && watch(init, init->settings.listener, WATCH_DENIALS) < 0)
 		return -1;
 	return watch(init, init->reports[0], WATCH_REPORTS);
 }
@@ -122,6 +121,12 @@ static void hear_reports(struct init *init, uint64_t what)
 			process_handle(&init->table, &init->table.rows[index], PROCESS_ENDED);
 }
 
+static void hear_denials(struct init *init, uint64_t what)
+{
+	(void)what;
+	denial_hear(init);
+}
+
 /* Who is stopped before it has become the user's, or is a subreaper, was stopped by the user's processes: go on. */
 static void reap_stopped(struct process *process)
 {
@@ -173,12 +178,15 @@ static int sooner(int timeout_ms, int other_ms)
 	return timeout_ms < 0 || other_ms < timeout_ms ? other_ms : timeout_ms;
 }
 
-static int next_wake(const struct init *init, int timeout_ms)
+static int next_wake(struct init *init, int timeout_ms)
 {
 	if (init->has_zombies)
 		return 0;
 	if (init->waits_by_time)
 		timeout_ms = sooner(timeout_ms, RETRY_MS);
+	int pause_ms = denial_resume(init);
+	if (pause_ms >= 0)
+		timeout_ms = sooner(timeout_ms, pause_ms);
 	for (size_t i = 0; i < init->table.count; i++)
 		if (init->table.rows[i].is_killing)
 			timeout_ms = sooner(timeout_ms, init->table.rows[i].attempts < KILL_ATTEMPTS_FAST ? KILL_MS : KILL_SLOW_MS);
@@ -212,7 +220,8 @@ void init_announce(struct init *init)
 
 static void hear(struct init *init, const struct epoll_event *event)
 {
-	static void (*const rows[])(struct init * init, uint64_t what) = {hear_control, hear_signals, hear_reports};
+	static void (*const rows[])(struct init * init, uint64_t what) = {hear_control, hear_signals, hear_reports,
+	                                                                  hear_denials};
 	uint64_t what = event->data.u64;
 	if (what < INIT_PROCESSES)
 		hear_outcome(init, what);

@@ -6,9 +6,13 @@
 #ifndef SANDBAR_INIT_INIT_H
 #define SANDBAR_INIT_INIT_H
 
+#include "denial.h"
 #include "process.h"
 #include "settings.h"
 #include "spare.h"
+
+/* Descriptors in the epoll set: below INIT_PROCESSES it is a row's outcome. */
+enum watch { WATCH_CONTROL = INIT_PROCESSES, WATCH_SIGNALS, WATCH_REPORTS, WATCH_DENIALS };
 
 struct init {
 	struct settings settings;
@@ -26,6 +30,9 @@ struct init {
 	bool has_zombies;   /* the last turn left some to be reaped */
 	bool is_gone;       /* the other end is closed */
 	struct spare spares[SPARES];
+	struct denial_pace pace;
+	struct denials strays; /* refusals of which it cannot be said whose process made them */
+	bool owes_stray;
 	struct process_table table;
 };
 

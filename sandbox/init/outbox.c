@@ -102,6 +102,39 @@ static enum outbox_result send_exited(struct init *init, struct process *process
 	return result;
 }
 
+static enum outbox_result send_denials(struct init *init, struct denials *denials, uint32_t number)
+{
+	struct init_message message = {
+		.type = INIT_DENIED,
+		.epoch = init->epoch,
+		.process = number,
+		.value = denials->call,
+		.phase = (uint32_t)denials->thread,
+		.user_us = denials->count,
+	};
+	enum outbox_result result = outbox_send(init->control, &message, NULL, 0);
+	if (result == OUTBOX_SENT)
+		denials->told = denials->count;
+	return result;
+}
+
+static enum outbox_result send_denied(struct init *init, struct process *process)
+{
+	enum outbox_result result = send_denials(init, &process->denials, process->number);
+	if (result == OUTBOX_SENT)
+		process->owed &= ~(uint32_t)OWES_DENIED;
+	return result;
+}
+
+static enum outbox_result send_strays(struct init *init)
+{
+	if (!init->owes_stray)
+		return OUTBOX_SENT;
+	enum outbox_result result = send_denials(init, &init->strays, 0);
+	init->owes_stray = result != OUTBOX_SENT;
+	return result;
+}
+
 static enum outbox_result send_killed(struct init *init, struct process *process)
 {
 	struct init_message message = {.type = INIT_KILLED, .epoch = init->epoch, .process = process->number};
@@ -125,7 +158,8 @@ static enum outbox_result send_rest(struct init *init, struct process *process)
 	static const struct {
 		uint32_t owed;
 		enum outbox_result (*send)(struct init *init, struct process *process);
-	} rows[] = {{OWES_ANSWER, send_answer}, {OWES_EXITED, send_exited}, {OWES_KILLED, send_killed}};
+	} rows[] = {
+		{OWES_ANSWER, send_answer}, {OWES_DENIED, send_denied}, {OWES_EXITED, send_exited}, {OWES_KILLED, send_killed}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (!process->is_answered || !(process->owed & rows[i].owed))
 			continue;
@@ -155,5 +189,7 @@ enum outbox_result outbox_flush(struct init *init)
 		result = send_answers(init);
 	for (size_t i = 0; result == OUTBOX_SENT && i < init->table.count; i++)
 		result = send_rest(init, &init->table.rows[i]);
+	if (result == OUTBOX_SENT)
+		result = send_strays(init);
 	return result == OUTBOX_SENT ? send_sync_done(init) : result;
 }

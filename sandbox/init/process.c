@@ -140,7 +140,7 @@ static int end(struct process_table *table, struct process *process)
 {
 	(void)table;
 	process->state = PROCESS_EXITED;
-	process->owed |= OWES_EXITED;
+	process->owed |= OWES_EXITED | (process->denials.count > process->denials.told ? (uint32_t)OWES_DENIED : 0);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #ifndef SANDBAR_INIT_PROCESS_H
 #define SANDBAR_INIT_PROCESS_H
 
+#include "denial.h"
 #include "note.h"
 #include "streams.h"
 #include "tree.h"
@@ -31,7 +32,7 @@ enum process_event {
 };
 
 /* What the gateway is still to be told. */
-enum { OWES_ANSWER = 1u << 0, OWES_EXITED = 1u << 1, OWES_KILLED = 1u << 2 };
+enum { OWES_ANSWER = 1u << 0, OWES_EXITED = 1u << 1, OWES_KILLED = 1u << 2, OWES_DENIED = 1u << 3 };
 
 struct process {
 	uint32_t number; /* the gateway's; 0 = none */
@@ -45,6 +46,7 @@ struct process {
 	pid_t child;       /* init's own: the leader or the subreaper; 0 when it was reaped */
 	int outcome_fd;    /* read end; -1 */
 	struct streams streams;
+	struct denials denials;
 	struct note *note; /* the row's place in the shared memory */
 };
 

@@ -17,6 +17,7 @@ struct settings {
 	bool resets_oom;               /* init's oom_score_adj is lowered, and must not be inherited */
 	uint64_t own_cgroup;           /* tree_cgroup_key() of init: never one of a tree */
 	struct sock_fprog user_filter; /* .len 0 = none */
+	int listener;                  /* from which refused system calls come (denial.h); 0 = none */
 	const char *ptmx;              /* the terminals' multiplexer */
 };
 

@@ -1,6 +1,7 @@
 #include "startup.h"
 
 #include "confine.h"
+#include "denial.h"
 #include "tree.h"
 #include "sandbox/landlock.h"
 
@@ -183,10 +184,12 @@ static int restrict_files(struct settings *settings)
 	return landlock_put_on(INIT_PROC_FD) < 0 ? -1 : 0;
 }
 
+/* A kernel without user notification, or somebody above us who listens already: then refusals are not told. */
 static int load_own_filter(struct settings *settings)
 {
-	(void)settings;
-	return confine_filter(&own_filter);
+	int listener = own_filter.len > 0 ? denial_load(&own_filter) : -1;
+	settings->listener = listener > 0 ? listener : 0;
+	return listener > 0 ? 0 : confine_filter(&own_filter);
 }
 
 /* clang-format off */

@@ -94,6 +94,12 @@ static bool read_found(pid_t pid, struct found *found)
 	return true;
 }
 
+pid_t tree_parent(pid_t pid)
+{
+	struct found found;
+	return read_found(pid, &found) ? found.parent : 0;
+}
+
 static void add_entries(const char *entries, size_t size)
 {
 	for (size_t at = 0; at < size;) {

@@ -28,6 +28,9 @@ uint64_t tree_cgroup_key(pid_t pid);
 void tree_look_in(int directory);
 int tree_directory(void);
 
+/* The parent of a process or thread; 0 where it has none, or is gone. */
+pid_t tree_parent(pid_t pid);
+
 /* Send SIGNO to every process of the tree at this moment. Returns how many live ones were seen, or -1 with errno. */
 int tree_signal(const struct tree *tree, int signo);
 

@@ -39,6 +39,8 @@ enum init_message_type {
 	INIT_KILLED,
 	INIT_REFUSED,   /* value = the request's type; errno in flags: see request.h. Also the answer to a START refused */
 	INIT_SYNC_DONE, /* everything that was known at the time of SYNC has been told */
+	INIT_DENIED, /* system calls were refused: value = the newest one's number, phase = the thread that made it, user_us =
+	              * how many of this process by now; process 0: it cannot be said whose they were */
 };
 
 enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };

@@ -1,3 +1,4 @@
+#include "denial.h"
 #include "ended.h"
 #include "segment.h"
 #include "session_file.h"
@@ -540,6 +541,7 @@ const struct sandbox_events session_events = {
 	.start_failed = on_start_failed,
 	.exited = on_exited,
 	.killed = on_killed,
+	.denied = session_denied,
 	.usage = on_usage,
 	.lost = on_lost,
 	.destroyed = on_destroyed,

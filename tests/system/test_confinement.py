@@ -4,7 +4,7 @@ import os
 import tempfile
 
 import pytest
-from wire import RemoteError
+from wire import DENIED, RemoteError
 
 CANARY = "canary-123"
 
@@ -77,6 +77,25 @@ def test_init_is_not_seen_but_sees_all(secretive):
         client.call("process.kill", session=session, process=process)
         times = client.run(session, "stat -c %y /work/there; sleep 0.2; stat -c %y /work/there")["stdout"].split(b"\n")
         assert times[0] == times[1]
+        client.call("session.end", session=session)
+
+
+def test_what_is_refused_is_told(secretive):
+    """Each refused call is an event before EXITED, with its name; a flood of them is counted, and slows nobody else."""
+    twice = "import os\ntry: os.chroot('/')\nexcept PermissionError: os.system('unshare -U true')"
+    flood = "import ctypes\nc = ctypes.CDLL(None)\nfor _ in range(2000): c.unshare(0x10000000)"
+    with secretive.client() as client:
+        session = client.create()
+        channel = client.attach(session)
+        process = client.start(session, "python3", "-c", twice)
+        channel.wait_exit(process)
+        told = [(frame[3], frame[4], frame[6]) for frame in channel.view.of_kind(DENIED)]
+        assert told == [(process, "chroot", 1), (process, "unshare", 2)]
+        flooding = client.start(session, "python3", "-c", flood)
+        assert client.run(session, "echo fine")["stdout"] == b"fine\n"
+        channel.wait_exit(flooding)
+        counts = [frame[6] for frame in channel.view.of_kind(DENIED) if frame[3] == flooding]
+        assert counts == sorted(counts) and counts[-1] == 2000 and len(counts) <= 106
         client.call("session.end", session=session)
 
 

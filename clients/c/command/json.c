@@ -121,6 +121,7 @@ static const struct event_row {
 	{FRAME_INPUT, "input", {"seq", "t", "participant", "process", "nbytes"}},
 	{FRAME_PARTICIPANT, "participant", {"seq", "t", "participant", "*"}},
 	{FRAME_STREAM_CLOSED, "stream_closed", {"seq", "t", "process", "stream", "offset"}},
+	{FRAME_DENIED, "denied", {"seq", "t", "process", "call", "thread", "count"}},
 	{FRAME_ENDED, "ended", {"seq", "t", "reason"}},
 	{FRAME_GAP, "gap", {"from", "to"}},
 	{FRAME_STATE, "state", {"seq", "*"}},

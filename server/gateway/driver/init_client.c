@@ -150,6 +150,12 @@ static void take_refused(struct init_client *client, const struct init_message *
 		client->events->killed(client->owner, message->process);
 }
 
+static void take_denied(struct init_client *client, const struct init_message *message, struct packet *packet)
+{
+	(void)packet;
+	client->events->denied(client->owner, message->process, message->value, message->phase, message->user_us);
+}
+
 static void ignore(struct init_client *client, const struct init_message *message, struct packet *packet)
 {
 	(void)client, (void)message, (void)packet;
@@ -165,9 +171,10 @@ static const struct answer {
 	uint32_t type;
 	void (*take)(struct init_client *, const struct init_message *, struct packet *);
 } answers[] = {
-	{INIT_STARTED, take_started},     {INIT_START_FAILED, take_start_failed}, {INIT_EXITED, take_exited},
-	{INIT_KILLED, take_killed},       {INIT_REFUSED, take_refused},           {INIT_SYNCED, ignore},
-	{INIT_SYNC_DONE, take_sync_done},
+	{INIT_STARTED, take_started},     {INIT_START_FAILED, take_start_failed},
+	{INIT_EXITED, take_exited},       {INIT_KILLED, take_killed},
+	{INIT_REFUSED, take_refused},     {INIT_SYNCED, ignore},
+	{INIT_SYNC_DONE, take_sync_done}, {INIT_DENIED, take_denied},
 };
 
 static void received(void *owner, struct packet *packet)

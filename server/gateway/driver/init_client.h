@@ -22,8 +22,9 @@ struct init_client_events {
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process);
 	void (*kill_failed)(void *owner, uint32_t process); /* what it left can only be ended with the sandbox */
-	void (*synced)(void *owner);                        /* what init knew when it was asked to synchronise was told */
-	void (*gone)(void *owner);                          /* after everything that init had said */
+	void (*denied)(void *owner, uint32_t process, int call, uint32_t thread, uint64_t count);
+	void (*synced)(void *owner); /* what init knew when it was asked to synchronise was told */
+	void (*gone)(void *owner);   /* after everything that init had said */
 };
 
 struct init_start {

@@ -1,5 +1,6 @@
 #include "namespaces_state.h"
 #include "sandbox/init/wire.h"
+#include "sandbox/seccomp.h"
 #include "server/base/log.h"
 
 #include <assert.h>
@@ -382,6 +383,14 @@ static void on_exited(void *owner, uint32_t number, int wait_status, const struc
 	sandbox->events->exited(sandbox->owner, number, wait_status, usage);
 }
 
+static void on_denied(void *owner, uint32_t number, int call, uint32_t thread, uint64_t count)
+{
+	struct sandbox *sandbox = owner;
+	char name[SECCOMP_NAME_BYTES];
+	seccomp_call_name(call, name);
+	sandbox->events->denied(sandbox->owner, number, name, thread, count);
+}
+
 static void on_killed(void *owner, uint32_t number)
 {
 	kill_is_done(owner, number);
@@ -414,6 +423,7 @@ const struct init_client_events sandbox_init_events = {
 	.start_failed = on_start_failed,
 	.exited = on_exited,
 	.killed = on_killed,
+	.denied = on_denied,
 	.kill_failed = on_kill_failed,
 	.synced = adoption_synced,
 	.gone = on_gone,

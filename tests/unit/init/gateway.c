@@ -175,6 +175,10 @@ struct answer gateway_receive(struct gateway *gateway, int timeout_ms)
 struct answer gateway_expect(struct gateway *gateway, enum init_message_type type, uint32_t process)
 {
 	struct answer answer = gateway_receive(gateway, PATIENCE_MS);
+	for (; answer.message.type == INIT_DENIED; answer = gateway_receive(gateway, PATIENCE_MS)) {
+		gateway->denials++;
+		gateway->denied = answer.message;
+	}
 	cr_assert_eq(answer.message.type, type, "process %u: type %u instead of %u (value %d, phase %u, flags %u)", process,
 	             answer.message.type, type, answer.message.value, answer.message.phase, answer.message.flags);
 	cr_assert_eq(answer.message.process, process);

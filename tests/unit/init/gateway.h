@@ -13,6 +13,8 @@ struct gateway {
 	int socket;
 	struct init *init; /* NULL: a program */
 	uint64_t epoch;
+	uint32_t denials; /* how many DENIED gateway_expect() has passed over, and the last */
+	struct init_message denied;
 };
 
 struct answer {
@@ -53,7 +55,7 @@ void gateway_start(struct gateway *gateway, const struct command *command);
 
 /* The next message; its type is 0 where none came within TIMEOUT_MS. */
 struct answer gateway_receive(struct gateway *gateway, int timeout_ms);
-/* The next one must be of TYPE, about PROCESS. */
+/* The next one, but for DENIED, must be of TYPE, about PROCESS. */
 struct answer gateway_expect(struct gateway *gateway, enum init_message_type type, uint32_t process);
 
 /* What FD gives until its end, ended by NUL; at most SIZE - 1 bytes. Closes it. */

@@ -188,6 +188,39 @@ Test(init_program, its_processes_are_confined)
 	}
 }
 
+/* A thousand: the first hundred one by one, then at 200, 400 and 800, and what is left when it has ended. The one before
+ * is another process's, and has a count of its own. */
+Test(init_program, refused_calls_are_told_and_counted)
+{
+	for (enum mode mode = 0; mode < MODES; mode++) {
+		if (!is_possible(mode))
+			continue;
+		struct program program;
+		char script[256], text[256];
+		int call = mode == MODE_ROOT ? SYS_mount : SYS_uname; /* init's own filter refuses it */
+		snprintf(script, sizeof script,
+		         "import ctypes\nc=ctypes.CDLL(None,use_errno=True)\n"
+		         "print(sum(c.syscall(%d,0,0,0,0,0)==-1 and ctypes.get_errno()==1 for i in range(1000)))",
+		         call);
+		program_open(&program, mode);
+		struct gateway *gateway = &program.gateway;
+		const struct command once = {
+			.process = 1, .argv = SHELL("mount /proc /proc; uname; true"), .flags = INIT_SUBREAPER};
+		gateway_run(gateway, &once, text, sizeof text);
+		cr_expect(gateway->denials >= 1 && gateway->denied.process == 1 && gateway->denied.value == call,
+		          "%s: %u of %u, call %d", mode_names[mode], gateway->denials, gateway->denied.process,
+		          gateway->denied.value);
+		gateway->denials = 0;
+		const struct command many = {
+			.process = 2, .argv = ARGV("/usr/bin/python3", "-c", script), .flags = INIT_SUBREAPER};
+		gateway_run(gateway, &many, text, sizeof text);
+		cr_expect_str_eq(text, "1000\n", "%s: `%s`", mode_names[mode], text);
+		cr_expect(gateway->denials == 104 && gateway->denied.user_us == 1000 && gateway->denied.process == 2,
+		          "%s: %u, the last says %zu", mode_names[mode], gateway->denials, (size_t)gateway->denied.user_us);
+		program_close(&program);
+	}
+}
+
 static void read_status(pid_t pid, char *text, size_t size)
 {
 	char path[64];
