@@ -102,6 +102,9 @@ struct driver {
 	/* Make a sandbox. OWNER is handed to every event. */
 	struct sandbox *(*create)(void *context, const struct sandbox_spec *spec, const struct sandbox_events *events,
 	                          void *owner);
+	/* Where a sandbox like SPEC stands ready, write its id into spec->session: create() with that id takes it, and is
+	 * quick. False: none does, or the driver keeps none. */
+	bool (*offer)(void *context, struct sandbox_spec *spec);
 	/* Take over the sandboxes that an earlier gateway left: `found` for each, then `done`; then each sandbox's processes
 	 * as `synced` says. To be called once, before anything else. */
 	void (*adopt)(void *context, const struct sandbox_adoption *adoption, void *adopter);

@@ -199,6 +199,29 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 	return true;
 }
 
+/* --- what stands ready ---------------------------------------------------------------------------------------- */
+
+struct sandbox_spec template_spec(const struct template *template)
+{
+	static const struct limit_set nothing;
+	return (struct sandbox_spec){.limits = limits_of(&nothing, &template->limits),
+	                             .required_layers = template->required_layers};
+}
+
+void templates_each_warm(const struct templates *templates, unsigned default_warm,
+                         void (*each)(void *owner, const struct sandbox_spec *spec, unsigned count), void *owner)
+{
+	const struct template *usual = templates_find(templates, TEMPLATE_DEFAULT);
+	struct sandbox_spec spec = template_spec(usual);
+	each(owner, &spec, usual->warm > 0 ? usual->warm : default_warm);
+	for (size_t i = 0; templates && i < templates->count; i++) {
+		if (&templates->rows[i] == usual || templates->rows[i].warm == 0)
+			continue;
+		spec = template_spec(&templates->rows[i]);
+		each(owner, &spec, templates->rows[i].warm);
+	}
+}
+
 /* --- template.list -------------------------------------------------------------------------------------------- */
 
 static void write_set(struct writer *writer, const char *key, const struct limit_set *set)

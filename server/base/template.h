@@ -7,7 +7,12 @@
 
 #include <stdint.h>
 
-enum { TEMPLATE_NAME_BYTES = 64, TEMPLATE_ENV_BYTES = 8192, TEMPLATES_MOST = 64 };
+enum {
+	TEMPLATE_NAME_BYTES = 64,
+	TEMPLATE_ENV_BYTES = 8192,
+	TEMPLATES_MOST = 64,
+	WARM_MOST = 64, /* sandboxes that stand ready, of all templates together */
+};
 
 #define TEMPLATE_DEFAULT "default" /* of a session that asks for none; built in where the configuration has none */
 
@@ -24,6 +29,8 @@ struct template
 	uint64_t ttl_ms, most_ttl_ms;  /* 0 = not said */
 	uint32_t required_layers;      /* bit n = enum layer n */
 	uint32_t env_count, env_bytes; /* of `env` */
+	uint32_t warm;                 /* sandboxes that stand ready */
+	uint32_t reserved;
 	char env[TEMPLATE_ENV_BYTES];  /* "NAME=value", each ended by NUL */
 };
 

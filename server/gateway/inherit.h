@@ -47,6 +47,7 @@ struct gateway_config {
 	uint32_t origins;                                    /* used rows of `origin` */
 	uint32_t ttl_ms;                                     /* default session time to live; 0 = none */
 	uint32_t drain_ms;                                   /* between SIGTERM and the end of the sessions */
+	uint32_t warm;                                       /* sandboxes of the template `default` that stand ready */
 	uint32_t public_hosts;                               /* used rows of `public_host` */
 	char public_host[GATEWAY_HOSTS][GATEWAY_TEXT_BYTES]; /* names in Host beside the addresses: "name[:port]" */
 	char origin[GATEWAY_ORIGINS][GATEWAY_TEXT_BYTES];    /* allowed beside the server's own; "https://host[:port]" */

@@ -156,6 +156,7 @@ static void say_goodbye(void *owner)
 static void stop_accepting(struct gateway *gateway)
 {
 	gateway->server.is_stopping = true;
+	namespaces_driver_stop_warm(gateway->driver);
 	for (uint32_t i = 0; i < gateway->config.listeners; i++)
 		ev_io_stop(gateway->loop, &gateway->listeners[i].io);
 }
@@ -188,6 +189,7 @@ static void on_drain_over(struct ev_loop *loop, ev_timer *timer, int events)
 static void drain(struct gateway *gateway)
 {
 	gateway->server.is_draining = true;
+	namespaces_driver_stop_warm(gateway->driver);
 	gateway->drain_until = ev_now(gateway->loop) + (ev_tstamp)gateway->config.drain_ms / 1000;
 	log_write(LOG_INFO, NULL, "draining", LOG_FIELDS(log_number("sessions", (int64_t)gateway->server.sessions.count)));
 	gateway->server.sessions.on_empty = on_drained;
@@ -305,11 +307,18 @@ static void tell_given_up(const char *session, const char *why)
 	log_write(LOG_ERROR, session, "a session could not be taken over", LOG_FIELDS(log_text("why", why)));
 }
 
+static void keep_warm(void *owner, const struct sandbox_spec *spec, unsigned count)
+{
+	struct gateway *gateway = owner;
+	namespaces_driver_keep_warm(gateway->driver, spec, count);
+}
+
 static void on_adopted(void *owner)
 {
 	struct gateway *gateway = owner;
 	listen_all(gateway);
 	namespaces_driver_ready(gateway->driver);
+	templates_each_warm(gateway->server.templates, gateway->config.warm, keep_warm, gateway);
 }
 
 static void on_hired(void *owner, int socket)

@@ -1,5 +1,6 @@
 #include "metrics.h"
 
+#include "driver/namespaces.h"
 #include "gateway.h"
 
 #include <inttypes.h>
@@ -107,6 +108,7 @@ static double running_processes(const struct gateway *gateway)
 		return (double)(expression);                  \
 	}
 NUMBER(sessions, gateway->server.sessions.count)
+NUMBER(warm, namespaces_driver_warm(gateway->driver))
 NUMBER(connections, gateway->server.connections)
 NUMBER(connections_since, gateway->metrics.connections)
 NUMBER(answer_bytes, gateway->server.queued_bytes)
@@ -132,6 +134,7 @@ static const struct {
 	{"sandbar_gateway_epoch", "gauge", "", "how many gateways this server has had", epoch},
 	{"sandbar_stopping", "gauge", "", "1 while the server stops or drains", is_draining},
 	{"sandbar_sessions", "gauge", "", "sessions that are there", sessions},
+	{"sandbar_warm_sandboxes", "gauge", "", "sandboxes that stand ready for a session", warm},
 	{"sandbar_processes", "gauge", "", "processes that run", running_processes},
 	{"sandbar_processes_started", "counter", "", "processes that were started", started},
 	{"sandbar_output_bytes", "counter", "bytes", "read from processes", output_bytes},

@@ -1,4 +1,5 @@
 #include "options.h"
+#include "server/base/template.h"
 
 #include <string.h>
 
@@ -112,6 +113,8 @@ static const struct flag flags[] = {
 	 .help = "sessions at once"},
 	{"--tenant-sessions", "N", "0", NULL, flag_number, FIELD(tenant_sessions), .least = 0, .most = 4000,
 	 .help = "sessions at once of one tenant; 0 = as many as there can be"},
+	{"--warm", "N", "2", NULL, flag_number, FIELD(warm), .least = 0, .most = WARM_MOST,
+	 .help = "sandboxes that stand ready, so that a session of the template\n`default` is there at once; 0 = each is made when asked for"},
 	{"--max-connections", "N", "4096", NULL, flag_number, FIELD(max_connections), .least = 1, .most = 100000,
 	 .help = "connections at once"},
 	{"--session-ttl", "TIME", "0", NULL, flag_duration, FIELD(ttl_ms), .least = 0, .most = 30 * DAY_MS,

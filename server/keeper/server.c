@@ -4,6 +4,7 @@
 #include "notify.h"
 #include "program.h"
 #include "server/base/log.h"
+#include "server/base/template.h"
 #include "state.h"
 #include "supervisor.h"
 #include "worker.h"
@@ -55,7 +56,7 @@ static int raise_descriptors(struct server *server, struct error *err)
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return error_set(err, errno, "setrlimit");
-	if (server->options->max_sessions * SANDBOX_DESCRIPTORS > limit.rlim_max)
+	if ((server->options->max_sessions + server->options->warm) * SANDBOX_DESCRIPTORS > limit.rlim_max)
 		log_write(LOG_WARN, NULL, "the limit of open files is low for so many sessions",
 		          LOG_FIELDS(log_number("open_files", (int64_t)limit.rlim_max),
 		                     log_number("sessions", (int64_t)server->options->max_sessions)));
@@ -176,7 +177,8 @@ static int become_undumpable(struct server *server, struct error *err)
 
 static int create_keeper(struct server *server, struct error *err)
 {
-	server->keeper = keeper_create(server->host, (uint32_t)server->options->max_sessions, err);
+	/* Those that stand ready are no sessions yet. */
+	server->keeper = keeper_create(server->host, (uint32_t)server->options->max_sessions + WARM_MOST, err);
 	if (!server->keeper)
 		return -1;
 	const struct worker_launch launch = {.program = server->worker, .identity = server->launch.identity};
@@ -195,6 +197,7 @@ static int fill_config(struct server *server, struct error *err)
 	config->max_sessions = (uint32_t)options->max_sessions;
 	config->max_connections = (uint32_t)options->max_connections;
 	config->tenant_sessions = (uint32_t)options->tenant_sessions;
+	config->warm = (uint32_t)options->warm;
 	config->ring_bytes = options->ring_bytes;
 	config->ttl_ms = (uint32_t)options->ttl_ms;
 	config->record_bytes = options->record_bytes;

@@ -68,6 +68,8 @@ static const struct flag rows[] = {
 	 .help = "the longest life that a client may ask for; a session that\nsaid nothing lives no longer either"},
 	{"env", "NAME=VALUE", NULL, NULL, parse_env, FIELD(env), .repeats = true,
 	 .help = "in every process's environment; may be repeated"},
+	{"warm", "N", NULL, "0; of `default`: --warm", flag_number, FIELD(warm), .least = 1, .most = WARM_MOST,
+	 .help = "sandboxes that stand ready for sessions that ask for\nno other limits (see --warm)"},
 	{"require", "LAYER", NULL, NULL, parse_layer, FIELD(layers), .repeats = true,
 	 .help = "a layer of confinement without which no session is made;\nmay be repeated"},
 };
@@ -104,6 +106,7 @@ int template_section_take(const struct template_section *section, struct templat
 	template->ttl_ms = section->ttl_ms;
 	template->most_ttl_ms = section->most_ttl_ms;
 	template->required_layers = section->layers;
+	template->warm = (uint32_t)section->warm;
 	template->env_count = section->env.count;
 	template->env_bytes = section->env.bytes;
 	memcpy(template->env, section->env.text, sizeof template->env);

@@ -16,6 +16,7 @@ struct template_env {
 struct template_section {
 	struct limit_set limits, most;
 	uint64_t ttl_ms, most_ttl_ms;
+	uint64_t warm;
 	uint32_t layers;
 	struct template_env env;
 };

@@ -2,6 +2,7 @@
 #include "ended.h"
 #include "segment.h"
 #include "session_file.h"
+#include "server/base/session_id.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,23 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const ev_tstamp sync_grace_s = 5.0; /* until a restored session whose init is silent is lost */
 static const ev_tstamp end_grace_s = 5.0;  /* until the sandbox is destroyed although processes did not report */
-
-static void make_id(char id[SESSION_ID_LENGTH + 1])
-{
-	static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
-	uint8_t random[SESSION_ID_LENGTH];
-	if (getrandom(random, sizeof random, 0) != sizeof random)
-		abort();
-	for (size_t i = 0; i < SESSION_ID_LENGTH; i++)
-		id[i] = alphabet[random[i] & 31];
-	id[SESSION_ID_LENGTH] = '\0';
-}
 
 void session_wake_channels(struct session *session)
 {
@@ -239,10 +228,9 @@ static enum error_code code_of(const struct error *err)
 	return err->errnum == EMFILE || err->errnum == ENFILE ? CODE_LIMIT : CODE_INTERNAL;
 }
 
-static struct session *make_session(struct sessions *sessions, const struct session_options *options, struct error *err)
+static struct session *make_session(struct sessions *sessions, const struct session_options *options, const char *id,
+                                    struct error *err)
 {
-	char id[SESSION_ID_LENGTH + 1];
-	make_id(id);
 	struct session *session = session_allocate(sessions, id);
 	snprintf(session->name, sizeof session->name, "%s", options->name);
 	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
@@ -267,7 +255,10 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 		*code = CODE_LIMIT;
 		return error_set(err, 0, "this server runs at most %zu sessions at once", sessions->most), NULL;
 	}
-	struct session *session = make_session(sessions, options, err);
+	struct sandbox_spec spec = {.limits = options->limits, .required_layers = options->required_layers};
+	if (!sessions->driver->offer(sessions->driver->context, &spec))
+		session_id_make(spec.session);
+	struct session *session = make_session(sessions, options, spec.session, err);
 	if (!session) {
 		*code = code_of(err);
 		return NULL;
@@ -278,8 +269,6 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 	session->is_counted = true;
 	LIST_INSERT_HEAD(&session->watches, watch, link);
 	session_arm_ttl(session);
-	struct sandbox_spec spec = {.limits = options->limits, .required_layers = options->required_layers};
-	memcpy(spec.session, session->id, sizeof spec.session);
 	session->sandbox = sessions->driver->create(sessions->driver->context, &spec, &session_events, session);
 	return session;
 }

@@ -159,6 +159,7 @@ static void create_answered(void *owner, uint32_t process, const struct keeper_a
 	sandbox_connect(sandbox, answer);
 	init_client_sync(sandbox->init);
 	leaves_ask(sandbox);
+	sandbox->namespaces->layers = created->layers;
 	sandbox->events->created(sandbox->owner, &created->layers);
 }
 
@@ -175,11 +176,31 @@ struct sandbox *sandbox_new(struct namespaces *namespaces, const char *session, 
 	return sandbox;
 }
 
+static void tell_created(struct sandbox *sandbox, uint32_t process)
+{
+	(void)process;
+	if (!sandbox->is_lost)
+		sandbox->events->created(sandbox->owner, &sandbox->namespaces->layers);
+}
+
+static bool offer(void *context, struct sandbox_spec *spec)
+{
+	struct namespaces *namespaces = context;
+	return warm_offer(&namespaces->warm, spec);
+}
+
 static struct sandbox *create(void *context, const struct sandbox_spec *spec, const struct sandbox_events *events,
                               void *owner)
 {
 	struct namespaces *namespaces = context;
-	struct sandbox *sandbox = sandbox_new(namespaces, spec->session, events, owner);
+	struct sandbox *sandbox = warm_take(&namespaces->warm, spec->session);
+	if (sandbox) {
+		sandbox->events = events;
+		sandbox->owner = owner;
+		namespaces_defer(sandbox, tell_created, 0);
+		return sandbox;
+	}
+	sandbox = sandbox_new(namespaces, spec->session, events, owner);
 	struct keeper_request request = {
 		.type = KEEPER_CREATE, .limits = spec->limits, .required_layers = spec->required_layers};
 	memcpy(request.session, spec->session, SESSION_ID_LENGTH);
@@ -219,6 +240,7 @@ static void keeper_gone(void *owner)
 
 static const struct driver table = {
 	.name = "namespaces",
+	.offer = offer,
 	.create = create,
 	.adopt = namespaces_adopt,
 	.destroy = destroy,
@@ -240,6 +262,7 @@ struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, voi
 	ev_prepare_init(&namespaces->flush, flush);
 	namespaces->flush.data = namespaces;
 	namespaces->keeper = keeper_client_create(loop, keeper_fd, keeper_gone, namespaces);
+	warm_init(&namespaces->warm, &namespaces->driver, loop);
 	return &namespaces->driver;
 }
 
@@ -248,6 +271,7 @@ void namespaces_driver_destroy(struct driver *driver)
 	struct namespaces *namespaces = driver ? driver->context : NULL;
 	if (!namespaces)
 		return;
+	warm_finish(&namespaces->warm);
 	while (namespaces->sandboxes)
 		sandbox_free(namespaces->sandboxes);
 	drop_deferred(namespaces, NULL);
@@ -260,4 +284,22 @@ void namespaces_driver_ready(struct driver *driver)
 {
 	struct namespaces *namespaces = driver->context;
 	keeper_client_send(namespaces->keeper, &(struct keeper_request){.type = KEEPER_READY}, NULL, NULL);
+}
+
+void namespaces_driver_keep_warm(struct driver *driver, const struct sandbox_spec *spec, unsigned count)
+{
+	struct namespaces *namespaces = driver->context;
+	warm_keep(&namespaces->warm, spec, count);
+}
+
+void namespaces_driver_stop_warm(struct driver *driver)
+{
+	struct namespaces *namespaces = driver->context;
+	warm_stop(&namespaces->warm);
+}
+
+size_t namespaces_driver_warm(const struct driver *driver)
+{
+	const struct namespaces *namespaces = driver->context;
+	return warm_count(&namespaces->warm);
 }

@@ -28,6 +28,12 @@ void namespaces_driver_destroy(struct driver *driver);
 /* Tell the keeper that this gateway serves. It then destroys what was not adopted. */
 void namespaces_driver_ready(struct driver *driver);
 
+/* Keep COUNT sandboxes like SPEC (whose id does not count) ready; a call for each kind (warm.h). Make no more, and destroy
+ * those that are there, since the server stops. How many are ready now. */
+void namespaces_driver_keep_warm(struct driver *driver, const struct sandbox_spec *spec, unsigned count);
+void namespaces_driver_stop_warm(struct driver *driver);
+size_t namespaces_driver_warm(const struct driver *driver);
+
 /* Ask the keeper for a worker process. HIRED gets its socket, or -1; it is not called when the keeper is gone. */
 void namespaces_driver_hire(struct driver *driver, void (*hired)(void *owner, int socket), void *owner);
 

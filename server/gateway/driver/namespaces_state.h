@@ -9,6 +9,7 @@
 #include "keeper_client.h"
 #include "namespaces.h"
 #include "start_failure.h"
+#include "warm.h"
 
 enum { LEAVES_AHEAD = 2 };
 
@@ -36,6 +37,8 @@ struct namespaces {
 	struct deferred *first, *last;
 	ev_prepare flush; /* is never started: it is fed an event when something is deferred */
 	bool is_keeper_gone;
+	struct layer_report layers; /* of the sandboxes that were made; the same for all */
+	struct warm_pool warm;
 };
 
 enum process_state {

@@ -15,6 +15,12 @@ static const struct layer_report no_layers;
 
 /* --- the driver ---------------------------------------------------------------------------------------------- */
 
+static bool offer(void *context, struct sandbox_spec *spec)
+{
+	(void)context, (void)spec;
+	return false;
+}
+
 static struct sandbox *create(void *context, const struct sandbox_spec *spec, const struct sandbox_events *events,
                               void *owner)
 {
@@ -100,6 +106,7 @@ void house_open_empty(struct house *house, uint64_t ring)
 	*house = (struct house){.folder = "/tmp/sandbar-house-XXXXXX"};
 	house->driver = (struct driver){.name = "recorded",
 	                                .context = house,
+	                                .offer = offer,
 	                                .create = create,
 	                                .destroy = destroy,
 	                                .start = start,
