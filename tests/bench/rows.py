@@ -51,6 +51,8 @@ class Figure:
 ROWS = [
     Row("start", "`process.start` of `/bin/true` to `EXITED`", "sandbar_start", "spawn", "p50_us", 1.6, True),
     Row("create", "`session.create` to the first output byte, cold", "sandbar_create", "bwrap", "p50_us", 0.7, True),
+    Row("warm", "`session.create` to the first output byte, from two that stand ready, every 0.2 s", "sandbar_create --warm 2 --pause 200",
+        "bwrap --pause 200", "p50_us", 0.7, True),
     Row("pipe", "1 GiB through a pipe to one client", "sandbar_pipe", "pipe_tcp", "mb_s", 0.6, False),
     Row("terminal", "a flood through a terminal to one client", "sandbar_terminal", "pty_drain", "mb_s", 0.8, False),
     Row("echo", "a typed byte to its echo", "sandbar_echo", "lws_echo", "p50_us", 3, True),

@@ -32,13 +32,16 @@ static uint64_t first_byte_once(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t runs = 100;
-	const struct option_row options[] = {{"--runs", &runs, "how often"}, {NULL, NULL, NULL}};
+	uint64_t runs = 100, pause_ms = 0;
+	const struct option_row options[] = {
+		{"--runs", &runs, "how often"}, {"--pause", &pause_ms, "milliseconds between two"}, {NULL, NULL, NULL}};
 	struct samples samples;
 	options_read(argc, argv, options);
 	samples_init(&samples, runs);
-	for (uint64_t i = 0; i < runs; i++)
+	for (uint64_t i = 0; i < runs; i++) {
+		usleep((useconds_t)pause_ms * 1000);
 		samples_add(&samples, first_byte_once());
+	}
 	samples_print(&samples, "bwrap");
 	samples_finish(&samples);
 	return 0;

@@ -96,7 +96,7 @@ static void add_number(struct arguments *arguments, const char *flag, uint64_t v
 static void execute(const char *folder, const void *argument)
 {
 	const struct server_options *options = argument;
-	char program[PATH_MAX], state[PATH_MAX], cert[PATH_MAX], key[PATH_MAX], numbers[3][NUMBER_TEXT];
+	char program[PATH_MAX], state[PATH_MAX], cert[PATH_MAX], key[PATH_MAX], numbers[4][NUMBER_TEXT];
 	struct arguments arguments = {.word = {"sandbard"}, .count = 1};
 	program_path(program);
 	snprintf(state, sizeof state, "%s/state", folder);
@@ -110,6 +110,7 @@ static void execute(const char *folder, const void *argument)
 	}
 	if (options->sets_record)
 		add_number(&arguments, "--record", options->record, numbers[0]);
+	add_number(&arguments, "--warm", options->warm, numbers[3]);
 	if (options->sessions > 0)
 		add_number(&arguments, "--max-sessions", options->sessions, numbers[1]);
 	if (options->connections > 0)

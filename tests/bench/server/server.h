@@ -12,13 +12,14 @@
 
 enum { SERVER_TEXT = 1024, SERVER_RECORD = 64 << 20 };
 
-/* What differs from how a server runs by itself; 0 = nothing does. */
+/* What differs from how a server runs by itself; 0 = nothing does, but that no sandbox stands ready. */
 struct server_options {
 	bool tls;                       /* with a certificate that the openssl command makes */
 	bool quiet;                     /* not even its errors are shown: gateways are killed */
 	bool sets_record;               /* --record RECORD, which may be 0 */
 	uint64_t record;                /* bytes */
 	uint64_t sessions, connections; /* --max-… */
+	uint64_t warm;                  /* sandboxes that stand ready: none, unless said */
 	unsigned seconds;               /* after which the program is ended by SIGALRM; 60 */
 };
 
