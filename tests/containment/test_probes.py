@@ -1,6 +1,5 @@
 """Every probe of tests/containment/probe, from inside of a session, as root and as a user. The answer names the control."""
 
-import os
 import socket
 import subprocess
 

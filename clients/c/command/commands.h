@@ -17,6 +17,7 @@ int command_kill(struct options *options);
 int command_token(struct options *options);
 int command_shell(struct options *options);
 int command_doctor(struct options *options);
+int command_prove(struct options *options);
 int command_version(struct options *options);
 
 #endif

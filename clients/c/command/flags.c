@@ -154,7 +154,7 @@ static const struct flag FLAGS[] = {
 	{"kill-tree", 0, NULL, read_switch, FIELD(kill_tree), 0, START, "when it exits, end what it left behind"},
 	{"on-disconnect", 0, "WHAT", read_on_disconnect, FIELD(on_disconnect), 0, START, "keep or kill, when this client is gone (default: run kill, exec keep)"},
 
-	{"template", 0, "NAME", read_text, FIELD(template), 0, "run new", "what the session is made from (default: the server's `default`)"},
+	{"template", 0, "NAME", read_text, FIELD(template), 0, "run new prove", "what the session is made from (default: the server's `default`)"},
 	{"memory", 0, "BYTES", read_byte_limit, FIELD(limits.memory), 0, "run new", "limit: memory of the session"},
 	{"processes", 0, "N", read_count_limit, FIELD(limits.processes), 0, "run new", "limit: processes and threads at once"},
 	{"cpu-percent", 0, "N", read_count_limit, FIELD(limits.cpu), 0, "run new", "limit: percent of one core; 0 = all"},
@@ -175,6 +175,8 @@ static const struct flag FLAGS[] = {
 	{"tenant", 0, "NAME", read_text, FIELD(tenant), 0, "token", "new: the account whose sessions it sees (default: one's own)"},
 	{"rights", 0, "LIST", read_text, FIELD(rights), 0, "token", "new: of read,run,manage,admin (default read,run,manage)"},
 	{"expires", 0, "TIME", read_duration, FIELD(expires_ms), 0, "token", "new: good for this long (default: until it is revoked)"},
+	{"save", 0, "FILE", read_text, FIELD(save), 0, "prove", "keep the proof in this file"},
+	{"check", 0, "FILE", read_text, FIELD(check), 0, "prove", "do not attack: say whether this proof is still fresh"},
 	{"tree", 0, NULL, read_switch, FIELD(tree), 0, "kill", "with --signal: to every process of the tree"},
 };
 /* clang-format on */

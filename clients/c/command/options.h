@@ -38,7 +38,7 @@ struct options {
 
 	bool is_new; /* shell */
 	bool view, follow, tree, ended;
-	const char *detach_key, *stream, *signal, *tenant, *rights, *template;
+	const char *detach_key, *stream, *signal, *tenant, *rights, *template, *save, *check;
 	uint64_t expires_ms;
 	uint64_t process;
 

@@ -102,7 +102,7 @@ static int attempt_in_child(const struct probe *probe)
 {
 	int *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (told == MAP_FAILED)
-		return errno;
+		return OUTCOME_SKIPPED;
 	*told = OUTCOME_SKIPPED;
 	fflush(stdout);
 	pid_t pid = fork();
@@ -111,18 +111,30 @@ static int attempt_in_child(const struct probe *probe)
 		*told = attempt_here(probe);
 		_exit(0);
 	}
-	int status = 0;
-	pid_t got = pid < 0 ? -1 : waitpid(pid, &status, 0);
-	int outcome = got != pid ? errno : WIFSIGNALED(status) ? KILLED(WTERMSIG(status)) : *told;
+	int status = 0, outcome = OUTCOME_SKIPPED; /* without a child there was no attempt */
+	if (pid > 0 && waitpid(pid, &status, 0) == pid)
+		outcome = WIFSIGNALED(status) ? KILLED(WTERMSIG(status)) : *told;
 	if (pid > 0)
 		end_descendants(pid);
 	munmap(told, sizeof *told);
 	return outcome;
 }
 
+bool attempt_can_fork(void)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return pid > 0;
+}
+
 int attempt_run(const struct probe *probe, bool in_place)
 {
-	if ((probe->flags & PROBE_GRAVE) && guard_refusal_of_grave())
+	bool is_refused = (probe->flags & PROBE_GRAVE) && guard_refusal_of_grave();
+	bool lacks_child = (probe->flags & PROBE_FORKS) && in_place;
+	if (is_refused || lacks_child)
 		return OUTCOME_SKIPPED;
 	return in_place ? attempt_here(probe) : attempt_in_child(probe);
 }

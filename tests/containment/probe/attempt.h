@@ -42,7 +42,10 @@ int attempt_absent(const struct probe *probe); /* lstat(path) */
 
 /* ---- Running ---- */
 
-/* Run PROBE in a child, or with IN_PLACE in this process. A probe that hangs is killed by SIGALRM. */
+/* Whether a probe can have a process of its own here. */
+bool attempt_can_fork(void);
+
+/* Run PROBE in a child, or with IN_PLACE in this process, as far as it needs none. One that hangs is killed by SIGALRM. */
 int attempt_run(const struct probe *probe, bool in_place);
 
 bool attempt_is_expected(const struct probe *probe, int outcome);

@@ -97,14 +97,28 @@ static int raise_limit(const struct probe *probe)
 		return errno;
 	if (limit.rlim_max == RLIM_INFINITY)
 		return OUTCOME_OPEN;
-	limit.rlim_max++;
-	return outcome_of(setrlimit((__rlimit_resource_t)resource, &limit));
+	rlim_t before = limit.rlim_max++;
+	if (setrlimit((__rlimit_resource_t)resource, &limit) < 0)
+		return errno;
+	getrlimit((__rlimit_resource_t)resource, &limit);
+	return limit.rlim_max > before ? OUTCOME_OPEN : OUTCOME_NOTHING;
+}
+
+/* The one limit that is stricter at 1 than at 0: see core-to-host. */
+static int lower_core_limit(const struct probe *probe)
+{
+	struct rlimit limit = {0, 0};
+	(void)probe;
+	if (setrlimit(RLIMIT_CORE, &limit) < 0)
+		return errno;
+	getrlimit(RLIMIT_CORE, &limit);
+	return limit.rlim_max == 0 ? OUTCOME_OPEN : OUTCOME_NOTHING;
 }
 
 /* clang-format off */
 #define SET(name_, set) PATH(name_, "is there a capability in " set, "capabilities", E(OUTCOME_NOTHING), see_set, set, 0)
 #define RAISE(name_, resource) \
-	{.name = name_, .attempt = "raise " #resource, .control = "rlimits", .expected = {EPERM}, .run = raise_limit, .arguments = {resource}}
+	{.name = name_, .attempt = "raise " #resource, .control = "rlimits", .expected = {EPERM, OUTCOME_NOTHING}, .run = raise_limit, .arguments = {resource}}
 #define WITH(name_, attempt_, function, value, ...) \
 	{.name = name_, .attempt = attempt_, .control = "capabilities", .expected = {__VA_ARGS__}, .run = function, .arguments = {value}}
 
@@ -122,6 +136,7 @@ const struct probe PROBES_capabilities[] = {
 	WITH("wake-realtime", "a timer that wakes the machine (WAKE_ALARM)", wake_machine, CLOCK_REALTIME_ALARM, EPERM, EOPNOTSUPP, ENOTSUP, EINVAL),
 	WITH("wake-boottime", "the same by CLOCK_BOOTTIME_ALARM", wake_machine, CLOCK_BOOTTIME_ALARM, EPERM, EOPNOTSUPP, ENOTSUP, EINVAL),
 	RUN("lock-segment", "lock a segment over the limit (IPC_LOCK)", "rlimits", E(EPERM, ENOMEM, ENOSYS), 0, lock_segment),
+	RUN("lower-core", "lower RLIMIT_CORE to 0, which lets the host's core handler run again", "seccomp", E(EPERM, OUTCOME_NOTHING), 0, lower_core_limit),
 	RAISE("raise-core", RLIMIT_CORE), RAISE("raise-memlock", RLIMIT_MEMLOCK), RAISE("raise-msgqueue", RLIMIT_MSGQUEUE),
 	RAISE("raise-nofile", RLIMIT_NOFILE), RAISE("raise-rtprio", RLIMIT_RTPRIO), RAISE("raise-nice", RLIMIT_NICE),
 	RAISE("raise-sigpending", RLIMIT_SIGPENDING),

@@ -23,13 +23,12 @@ enum { EXIT_NOT_HELD = 1, EXIT_USAGE = 64 };
 struct selection {
 	const char *name; /* NULL: everything */
 	unsigned flag;    /* 0: whatever they have */
-	bool in_place;
 };
 
 typedef void (*probe_visitor)(const struct probe_group *group, const struct probe *probe, void *context);
 
 struct run {
-	const struct selection *selection;
+	bool in_place; /* no attempt has a process of its own: the profile `compute` */
 	bool is_broken;
 };
 
@@ -57,7 +56,7 @@ static void run_probe(const struct probe_group *group, const struct probe *probe
 {
 	struct run *run = context;
 	char got[OUTCOME_TEXT];
-	int outcome = attempt_run(probe, run->selection->in_place);
+	int outcome = attempt_run(probe, run->in_place);
 	const char *verdict = verdict_of(probe, outcome);
 	outcome_text(outcome, got);
 	print_row(verdict, got, group, probe);
@@ -104,7 +103,7 @@ static int command_list(const char *name)
 
 static int run_selection(const struct selection *selection)
 {
-	struct run run = {.selection = selection};
+	struct run run = {.in_place = !attempt_can_fork()};
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (!visit(selection, run_probe, &run))
 		return no_such(selection->name);
@@ -114,11 +113,6 @@ static int run_selection(const struct selection *selection)
 static int command_run(const char *name)
 {
 	return run_selection(&(struct selection){.name = name});
-}
-
-static int command_in_place(const char *name)
-{
-	return name ? run_selection(&(struct selection){.name = name, .in_place = true}) : no_such(name);
 }
 
 /* Only what is harmless where nothing stops it. */
@@ -135,8 +129,7 @@ struct program_command {
 };
 
 static const struct program_command commands[] = {
-	{"run", command_run, true, "[GROUP|PROBE]: attack, each attempt in a child of its own"},
-	{"in-place", command_in_place, true, "PROBE: attack from this process itself"},
+	{"run", command_run, true, "[GROUP|PROBE]: attack, each attempt in a child of its own where there can be one"},
 	{"control", command_control, true, "[GROUP|PROBE]: only attempts that are harmless without their control"},
 	{"list", command_list, false, "[GROUP|PROBE]: the table, without running anything"},
 	{"bait", bait_run, true, "hold what a neighbour's probes look for, until stdin ends"},

@@ -88,7 +88,7 @@ static int grow_pipe(const struct probe *probe)
 
 const struct probe PROBES_memory[] = {
 	RUN("map-zero", "map address 0, where the kernel may follow a null pointer", "kernel", E(EPERM, EACCES), 0, map_zero),
-	RUN("map-huge", "map huge pages, which the host has reserved", "kernel", E(ENOMEM, EPERM, EINVAL), 0, map_huge),
+	RUN("map-huge", "map huge pages, which the host has reserved", "kernel", E(ENOMEM, EPERM, EINVAL, ENOSYS), 0, map_huge),
 	RUN("lock-memory", "lock 16 MiB", "rlimits", E(ENOMEM, EPERM, EAGAIN), 0, lock_memory),
 	CALL("lock-everything", "mlockall", "rlimits", E(ENOMEM, EPERM), 0, SYS_mlockall, MCL_CURRENT | MCL_FUTURE),
 	ADVISE("poison", MADV_HWPOISON), ADVISE("soft-offline", MADV_SOFT_OFFLINE),
