@@ -97,6 +97,7 @@ static int start_init(struct sandbox_box *box, const struct sandbox_spec *spec, 
 		.limits = &spec->limits,
 		.block = box->block,
 		.cgroup = cgroup_dir(&box->cgroups.init, CGROUP_UNIFIED),
+		.groups = &box->cgroups,
 		.socket = pair[1],
 		.deadline = launch_deadline(),
 	};

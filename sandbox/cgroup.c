@@ -66,7 +66,7 @@ static int hand_on(const struct cgroup_hierarchy *hierarchy, int dir, struct err
 }
 
 /* Init needs a group of its own only on v2, where no process may stand beside controllers; and there it makes the
- * whole session one thing to kill. */
+ * whole session one thing to kill. On v1 it stands in the session's own. */
 static int make_groups(struct cgroup_session *session, unsigned index, struct error *err)
 {
 	const struct cgroup_hierarchy *hierarchy = &session->top.host->hierarchies[index];
@@ -97,6 +97,23 @@ int cgroup_session_create(struct cgroup_session *session, const struct cgroup_ho
 	if (result < 0)
 		cgroup_session_remove(session);
 	return result;
+}
+
+bool cgroup_session_has_v1(const struct cgroup_session *session)
+{
+	for (unsigned i = 0; i < session->top.host->count; i++)
+		if (!session->top.host->hierarchies[i].v2 && session->top.dirs[i] >= 0)
+			return true;
+	return false;
+}
+
+int cgroup_session_join_v1(const struct cgroup_session *session, pid_t pid, struct error *err)
+{
+	for (unsigned i = 0; i < session->top.host->count; i++)
+		if (!session->top.host->hierarchies[i].v2 && session->top.dirs[i] >= 0 &&
+		    cgroup_write_number(session->top.dirs[i], "cgroup.procs", (uint64_t)pid, err) < 0)
+			return -1;
+	return 0;
 }
 
 bool cgroup_session_remove(struct cgroup_session *session)

@@ -13,6 +13,8 @@
 
 #include "driver.h"
 
+#include <sys/types.h>
+
 enum cgroup_controller {
 	CGROUP_UNIFIED, /* v2: kill, freeze and events need no controller there */
 	CGROUP_MEMORY,
@@ -85,6 +87,10 @@ struct cgroup_session {
 /* Make them, with LIMITS on work. On error nothing of them is left. */
 int cgroup_session_create(struct cgroup_session *session, const struct cgroup_host *host, const char *name,
                           const struct sandbox_limits *limits, struct error *err);
+/* Whether a process that was born into the v2 group of init has still to be put somewhere. */
+bool cgroup_session_has_v1(const struct cgroup_session *session);
+/* Put PID, init to be, into the session in each v1 hierarchy: its cgroup namespace begins where it stands. */
+int cgroup_session_join_v1(const struct cgroup_session *session, pid_t pid, struct error *err);
 /* Remove the directories, all that are empty; true when nothing of it is left (and then its descriptors are closed). */
 bool cgroup_session_remove(struct cgroup_session *session);
 

@@ -7,12 +7,12 @@
  *  2 life        PDEATHSIG after the last change of credentials, since that clears it; then a look whether the parent
  *                died before.
  *  3 rlimits     Lowered while nothing depends on them yet.
- *  4 cgroup ns   Its root is the cgroup one stands in: the parent has cloned us into session/init already, so nothing
- *                of the host's path shows inside.
- *  5 names, lo   Need only the capabilities in the own namespaces.
- *  6 proc        Made (not attached) while the host's proc is still visible: the kernel demands that.
- *  7 root        From here on no path of the host can be named.
- *  8 proc, pts, workspace attached; the masks need the new /dev/null.
+ *  4 names, lo   Need only the capabilities in the own namespaces.
+ *  5 proc        Made (not attached) while the host's proc is still visible: the kernel demands that.
+ *  6 root        From here on no path of the host can be named.
+ *  7 proc, pts, workspace attached; the masks need the new /dev/null.
+ *  8 cgroup ns   Its root is the cgroup one stands in, so that nothing of the host's path shows inside: on v2 we were
+ *                cloned into session/init; into v1's groups the parent moves us meanwhile.
  *  9 no_new_privs, then the descriptors: everything but 0-6 is closed. Nothing of the host is reachable any more.
  * 10 exec        Init drops what it does not need and confines itself (init/boot.h).
  *
@@ -55,20 +55,20 @@ struct rlimit_row {
 	rlim_t most;
 };
 
-/* RLIMIT_NOFILE and RLIMIT_FSIZE are put on by init, for users alone. */
+/* RLIMIT_NOFILE and RLIMIT_FSIZE are put on by init, for users alone. Of RLIMIT_CORE 1 is less than 0: seccomp_guard.c. */
 static const struct rlimit_row rlimits[] = {
-	{RLIMIT_CORE, 0}, {RLIMIT_MEMLOCK, 64 * 1024}, {RLIMIT_MSGQUEUE, 800 * 1024}, {RLIMIT_RTPRIO, 0},
+	{RLIMIT_CORE, 1}, {RLIMIT_MEMLOCK, 64 * 1024}, {RLIMIT_MSGQUEUE, 800 * 1024}, {RLIMIT_RTPRIO, 0},
 	{RLIMIT_NICE, 0}, {RLIMIT_SIGPENDING, 4096},
 };
 
-static int wait_for_maps(struct child_setup *setup, struct error *err)
+static int wait_for_parent(struct child_setup *setup, const char *what, struct error *err)
 {
 	char byte;
 	ssize_t n;
 	do {
 		n = read(setup->sync, &byte, 1);
 	} while (n < 0 && errno == EINTR);
-	return n == 1 ? 0 : error_set(err, n < 0 ? errno : 0, "the id maps were not written");
+	return n == 1 ? 0 : error_set(err, n < 0 ? errno : 0, "%s", what);
 }
 
 static int take_ids(struct child_setup *setup, struct error *err)
@@ -76,7 +76,7 @@ static int take_ids(struct child_setup *setup, struct error *err)
 	const struct sandbox_host *host = setup->host;
 	if (!host->has_ranges)
 		return id_single_map((struct id_pair){INNER_UID, INNER_GID}, host->own, err);
-	if (wait_for_maps(setup, err) < 0)
+	if (wait_for_parent(setup, "the id maps were not written", err) < 0)
 		return -1;
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return error_set(err, errno, "become root inside");
@@ -119,7 +119,8 @@ static int lower_rlimits(struct child_setup *setup, struct error *err)
 
 static int enter_cgroup_namespace(struct child_setup *setup, struct error *err)
 {
-	(void)setup;
+	if (setup->waits_for_groups && wait_for_parent(setup, "the v1 cgroups were not joined", err) < 0)
+		return -1;
 	return unshare(CLONE_NEWCGROUP) == 0 ? 0 : error_set(err, errno, "unshare the cgroup namespace");
 }
 
@@ -231,14 +232,15 @@ static const struct child_step steps[] = {
 	{"user ids", LAYER_USER, take_ids},
 	{"parent", LAYER_PID, die_with_parent},
 	{"resource limits", LAYER_RLIMITS, lower_rlimits},
-	{"cgroup namespace", LAYER_CGROUP_NS, enter_cgroup_namespace},
 	{"host name", LAYER_UTS, name_host},
 	{"loopback", LAYER_NETWORK, raise_loopback},
 	{"proc", -1, child_make_proc},
 	{"root", LAYER_MOUNT, child_enter_root},
 	{"proc", LAYER_PROC, child_attach_proc},
+	{"message queues", -1, child_mount_queues},
 	{"terminals", LAYER_DEV, child_mount_terminals},
 	{"workspace", LAYER_ROOT, child_mount_workspace},
+	{"cgroup namespace", LAYER_CGROUP_NS, enter_cgroup_namespace},
 	{"no_new_privs", LAYER_CAPABILITIES, forbid_privileges},
 };
 

@@ -13,10 +13,11 @@ struct child_setup {
 	const struct sandbox_host *host;
 	const char *hostname;
 	const struct sandbox_limits *limits;
-	int tree;   /* the root tree's clone */
-	int sync;   /* gives one byte when the id maps are written (has_ranges) */
-	int report; /* the pipe on which a failure is told */
-	int socket; /* init's; -1: only try, then tell and leave */
+	int tree;              /* the root tree's clone */
+	int sync;              /* gives one byte when the id maps are written (has_ranges) */
+	int report;            /* the pipe on which a failure is told */
+	int socket;            /* init's; -1: only try, then tell and leave */
+	bool waits_for_groups; /* sync gives one byte more when it stands in its v1 groups */
 	uint32_t notes;
 	int32_t landlock_abi; /* of a trial; 0 = none */
 	int proc;             /* the new proc, between its making and its attaching */
@@ -44,6 +45,7 @@ int child_step_count(void);
 int child_make_proc(struct child_setup *setup, struct error *err);
 int child_enter_root(struct child_setup *setup, struct error *err);
 int child_attach_proc(struct child_setup *setup, struct error *err);
+int child_mount_queues(struct child_setup *setup, struct error *err);
 int child_mount_terminals(struct child_setup *setup, struct error *err);
 int child_mount_workspace(struct child_setup *setup, struct error *err);
 

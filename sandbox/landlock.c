@@ -61,6 +61,7 @@ static const struct rule rules[] = {
 	{"/var/tmp", OWN},
 	{"/run", OWN},
 	{"/dev/shm", CHANGE},
+	{"/dev/mqueue", READ | EDIT | FS(MAKE_REG) | FS(REMOVE_FILE)},
 	{"/dev/pts", LIST | DEVICE},
 	{"/dev/null", DEVICE},
 	{"/dev/zero", DEVICE},

@@ -59,6 +59,11 @@ static int open_ends(struct ends *ends, const struct sandbox_host *host, struct 
 	return 0;
 }
 
+static bool has_v1(const struct launch *launch)
+{
+	return launch->groups && cgroup_session_has_v1(launch->groups);
+}
+
 static int start_child(struct launch *launch, struct ends *ends, struct error *err)
 {
 	struct clone_args args = {
@@ -86,6 +91,7 @@ static int start_child(struct launch *launch, struct ends *ends, struct error *e
 			.socket = launch->socket,
 			.proc = -1,
 			.init_proc = -1,
+			.waits_for_groups = has_v1(launch),
 		};
 		/* Else the end of the parent would not be seen. */
 		close(ends->sync[SYNC_PARENT]);
@@ -114,18 +120,29 @@ static int spare(struct launch *launch, struct error *err)
 	return launch->is_spared || is_trial ? 0 : error_set(err, errnum, "write `%s`", path);
 }
 
-static int write_maps(const struct launch *launch, const struct ends *ends, struct error *err)
+/* Not write(2) alone: a child that died already must not end us by SIGPIPE. Its report says why. */
+static int wake_child(const struct ends *ends, struct error *err)
 {
-	if (!launch->host->has_ranges)
-		return 0;
-	if (id_range_map(launch->pid, launch->block, err) < 0)
-		return -1;
-	/* Not write(2): a child that died already must not end us by SIGPIPE. Its report says why. */
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	sigaction(SIGPIPE, &ignore, &before);
 	ssize_t n = write(ends->sync[SYNC_PARENT], "m", 1);
 	sigaction(SIGPIPE, &before, NULL);
-	return n == 1 || errno == EPIPE ? 0 : error_set(err, errno, "tell the child of its maps");
+	return n == 1 || errno == EPIPE ? 0 : error_set(err, errno, "wake the child");
+}
+
+static int write_maps(const struct launch *launch, const struct ends *ends, struct error *err)
+{
+	if (!launch->host->has_ranges)
+		return 0;
+	return id_range_map(launch->pid, launch->block, err) < 0 ? -1 : wake_child(ends, err);
+}
+
+/* Moving a process on v1 takes half a millisecond: the child makes its mounts meanwhile. */
+static int join_v1(const struct launch *launch, const struct ends *ends, struct error *err)
+{
+	if (!has_v1(launch))
+		return 0;
+	return cgroup_session_join_v1(launch->groups, launch->pid, err) < 0 ? -1 : wake_child(ends, err);
 }
 
 /* The pipe ends when init is executed. */
@@ -161,6 +178,8 @@ int launch_run(struct launch *launch, struct error *err)
 		result = spare(launch, err);
 	if (result == 0)
 		result = write_maps(launch, &ends, err);
+	if (result == 0)
+		result = join_v1(launch, &ends, err);
 	if (result == 0) {
 		close(ends.report[1]);
 		ends.report[1] = -1;

@@ -14,9 +14,10 @@ struct launch {
 	const struct sandbox_host *host;
 	const char *hostname;
 	const struct sandbox_limits *limits;
-	int block;  /* of ids; unused without ranges */
-	int cgroup; /* directory to be born into (v2), or -1 */
-	int socket; /* for init; -1: a trial */
+	int block;                           /* of ids; unused without ranges */
+	int cgroup;                          /* directory to be born into (v2), or -1 */
+	const struct cgroup_session *groups; /* NULL: a trial */
+	int socket;                          /* for init; -1: a trial */
 	struct timespec deadline;
 	/* results */
 	pid_t pid;

@@ -28,7 +28,7 @@ struct tree_file {
  * directories of /proc. */
 /* clang-format off */
 static const char *const directories[] = {
-	"dev",  "dev/pts", "dev/shm", "etc", "home", "mnt", "opt",       "proc",    "root",
+	"dev",  "dev/mqueue", "dev/pts", "dev/shm", "etc", "home", "mnt", "opt",       "proc",    "root",
 	"run",  "srv",     "tmp",     "usr", "var",  "work", "var/empty", "var/lib", "var/tmp",
 };
 /* clang-format on */

@@ -17,8 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SECCOMP_INSTRUCTIONS = 1024 }; /* the most that a program has */
-enum { SECCOMP_NAME_BYTES = 32 };     /* of a system call's name, with its NUL */
+enum { SECCOMP_GUARD_INSTRUCTIONS = 512 }; /* the most that the guards have */
+enum { SECCOMP_INSTRUCTIONS = 1024 };      /* the most that a program has */
+enum { SECCOMP_NAME_BYTES = 32 };          /* of a system call's name, with its NUL */
 
 /* A new sealed memfd (close-on-exec), or -1. */
 int seccomp_compile(struct error *err);
@@ -26,9 +27,11 @@ int seccomp_compile(struct error *err);
 /* The program's instructions. Returns their number. */
 size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS]);
 
-/* The guards' instructions (at most 256), which begin and end with the call's number in the accumulator, and end by
+/* The guards' instructions (at most SECCOMP_GUARD_INSTRUCTIONS), which begin and end with the call's number in the accumulator, and end by
  * falling through. Returns their number. */
 size_t seccomp_guard_compile(struct sock_filter *code);
+/* Whether the arguments of CALL, which the table allows, decide. */
+bool seccomp_is_guarded(int call);
 
 /* What NUMBER is called on this architecture; in digits, where libseccomp does not know it. */
 void seccomp_call_name(int number, char name[SECCOMP_NAME_BYTES]);

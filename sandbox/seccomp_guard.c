@@ -1,7 +1,7 @@
 /*
  * seccomp_guard.c: allowed calls whose arguments decide. A row refuses a call when all its conditions hold.
  *
- * Only the low 32 bits of an argument are compared, because the kernel too looks at no more of these: with a
+ * Only the low 32 bits of an argument are compared, unless it is a pointer, because the kernel too looks at no more of these: with a
  * whole-word comparison ioctl(fd, 0x100005412) would pass as something else than TIOCSTI (CVE-2019-10063). Outside of
  * their rows the guards use only what the kernel's cache of always-allowed calls can see through (Linux 5.11), so
  * that other calls pay nothing.
@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -17,16 +18,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
-enum { GUARD_VALUES = 4, GUARD_CONDITIONS = 2, LONGEST_ROW = 3 + 2 * (3 + GUARD_VALUES), GUARD_INSTRUCTIONS = 256 };
+enum {
+	GUARD_VALUES = 4,
+	GUARD_CONDITIONS = 2,
+	LONGEST_ROW = 3 + GUARD_CONDITIONS * (3 + GUARD_VALUES),
+	INIT = 1, /* its process id inside */
+	WHO_PROCESS = 1,
+	WHO_USER = 3,       /* of ioprio_set(2): the kernel's include/uapi/linux/ioprio.h */
+	SPECULATION_ON = 2, /* PR_SPEC_ENABLE */
+	MEMORY_MERGE = 67,  /* PR_SET_MEMORY_MERGE of Linux 6.4 */
+};
 
 struct guard_condition {
 	bool used;
 	uint8_t argument;
+	bool high;     /* the argument's high word, instead of the low one */
 	bool other;    /* true: holds when the argument is none of the values; false: when it is one of them */
-	uint32_t mask; /* of the argument's low word */
+	uint32_t mask; /* of that word */
 	uint8_t count;
 	uint32_t values[GUARD_VALUES];
 };
@@ -44,9 +61,11 @@ struct guard_row {
 	           CLONE_NEWCGROUP)
 #define COUNT(...) (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 /* clang-format off */
-#define IS(argument, mask, ...) {true, argument, false, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
-#define IS_NOT(argument, mask, ...) {true, argument, true, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
+#define IS(argument, mask, ...) {true, argument, false, false, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
+#define IS_NOT(argument, mask, ...) {true, argument, false, true, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
+#define HIGH_IS_NOT(argument, ...) {true, argument, true, true, ALL, COUNT(__VA_ARGS__), {__VA_ARGS__}}
 
+/* An errno of 0 answers success, and nothing is done. */
 static const struct guard_row rows[] = {
 	/* Typing into a terminal that somebody else reads. */
 	{SYS_ioctl,       EPERM,           {IS(1, ALL, TIOCSTI, TIOCLINUX)}},
@@ -59,15 +78,46 @@ static const struct guard_row rows[] = {
 	/* 0 is NETLINK_ROUTE, which getaddrinfo and ip(8) need. */
 	{SYS_socket,      EPROTONOSUPPORT, {IS(0, ALL, AF_NETLINK), IS_NOT(2, ALL, 0)}},
 	{SYS_socketpair,  EAFNOSUPPORT,    {IS_NOT(0, ALL, AF_UNIX)}},
+	/* Huge pages are the host's, and in no cgroup's count. */
+	{SYS_mmap,         ENOSYS,     {IS_NOT(3, MAP_HUGETLB, 0)}},
+	{SYS_memfd_create, ENOSYS,     {IS_NOT(1, MFD_HUGETLB, 0)}},
+	{SYS_shmget,       ENOSYS,     {IS_NOT(2, SHM_HUGETLB, 0)}},
+	/* Pages that are merged across sessions tell by their timing who else has them. */
+	{SYS_madvise,      EINVAL,     {IS(2, ALL, MADV_MERGEABLE)}},
+	{SYS_prctl,        EINVAL,     {IS(0, ALL, MEMORY_MERGE)}},
+	/* What another program's name and memory map are is not for a program to say; nor is that it need not be protected. */
+	{SYS_prctl,        EPERM,      {IS(0, ALL, PR_SET_MM)}},
+	{SYS_prctl,        EPERM,      {IS(0, ALL, PR_SET_SPECULATION_CTRL), IS(2, ALL, SPECULATION_ON)}},
+	/* With a single id init is of the same user, and what has no right to be asked for would reach it. */
+	{SYS_ptrace,             EPERM, {IS(0, ALL, PTRACE_ATTACH, PTRACE_SEIZE), IS(1, ALL, INIT)}},
+	{SYS_process_vm_readv,   EPERM, {IS(0, ALL, INIT)}},
+	{SYS_process_vm_writev,  EPERM, {IS(0, ALL, INIT)}},
+	{SYS_prlimit64,          EPERM, {IS(0, ALL, INIT)}},
+	{SYS_sched_setparam,     EPERM, {IS(0, ALL, INIT)}},
+	{SYS_sched_setscheduler, EPERM, {IS(0, ALL, INIT)}},
+	{SYS_sched_setattr,      EPERM, {IS(0, ALL, INIT)}},
+	{SYS_sched_setaffinity,  EPERM, {IS(0, ALL, INIT)}},
+	{SYS_setpriority,        EPERM, {IS(0, ALL, PRIO_PROCESS), IS(1, ALL, INIT)}},
+	{SYS_setpriority,        EPERM, {IS(0, ALL, PRIO_USER)}},
+	{SYS_ioprio_set,         EPERM, {IS(0, ALL, WHO_PROCESS), IS(1, ALL, INIT)}},
+	{SYS_ioprio_set,         EPERM, {IS(0, ALL, WHO_USER)}},
+	/* A limit of exactly 1 keeps a crash from starting the host's handler, which runs as its root, and writes no file either
+	 * (fs/coredump.c). Programs that set it to 0 get what they want: no dump. */
+	{SYS_setrlimit,          0,     {IS(0, ALL, RLIMIT_CORE)}},
+	{SYS_prlimit64,          0,     {IS(1, ALL, RLIMIT_CORE), IS_NOT(2, ALL, 0)}},
+	{SYS_prlimit64,          0,     {IS(1, ALL, RLIMIT_CORE), HIGH_IS_NOT(2, 0)}},
+	/* Files of /usr are every session's: what can be seen of their use is a way to talk. */
+	{SYS_fcntl,              EPERM, {IS(1, ALL, F_NOTIFY, F_SETLEASE)}},
+	{SYS_preadv2,            EOPNOTSUPP, {IS_NOT(5, RWF_NOWAIT, 0)}},
 };
 /* clang-format on */
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
 
-static uint32_t low_word(uint8_t argument)
+static uint32_t word_of(const struct guard_condition *condition)
 {
-	size_t offset = offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
-	return (uint32_t)offset + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
+	size_t offset = offsetof(struct seccomp_data, args) + condition->argument * sizeof(uint64_t);
+	return (uint32_t)offset + (condition->high == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? 4 : 0);
 }
 
 /* Instructions of a condition: two to load, one for each value, and one jump for when it is "other". */
@@ -82,7 +132,7 @@ static size_t compile_condition(struct sock_filter *code, const struct guard_con
 	if (!condition->used)
 		return 0;
 	size_t n = 0;
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, low_word(condition->argument));
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word_of(condition));
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, condition->mask);
 	for (unsigned i = 0; i < condition->count; i++) {
 		size_t left = condition->count - i - 1u;
@@ -117,7 +167,15 @@ size_t seccomp_guard_compile(struct sock_filter *code)
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		n += compile_row(code + n, &rows[i]);
-		assert(n + LONGEST_ROW < GUARD_INSTRUCTIONS);
+		assert(n + LONGEST_ROW < SECCOMP_GUARD_INSTRUCTIONS);
 	}
 	return n;
+}
+
+bool seccomp_is_guarded(int call)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].call == call)
+			return true;
+	return false;
 }

@@ -128,7 +128,7 @@ static int set_limits(struct settings *settings)
 		int resource;
 		rlim_t soft, hard;
 	} rows[] = {
-		{RLIMIT_NOFILE, RLIM_INFINITY, RLIM_INFINITY},  {RLIMIT_CORE, 0, 0},   {RLIMIT_MEMLOCK, 64 * 1024, 64 * 1024},
+		{RLIMIT_NOFILE, RLIM_INFINITY, RLIM_INFINITY},  {RLIMIT_CORE, 1, 1},   {RLIMIT_MEMLOCK, 64 * 1024, 64 * 1024},
 		{RLIMIT_MSGQUEUE, 800 * 1024, 800 * 1024},      {RLIMIT_RTPRIO, 0, 0}, {RLIMIT_NICE, 0, 0},
 		{RLIMIT_STACK, 8 * 1024 * 1024, RLIM_INFINITY},
 	};

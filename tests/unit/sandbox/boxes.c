@@ -47,6 +47,7 @@ static const struct look looks[] = {
 	{"grep -c . /proc/net/dev; grep -h -e Cap -e NoNewPrivs -e Seccomp: /proc/self/status | tr -d '\\t'",
      "3\nCapInh:0000000000000000\nCapPrm:0000000000000000\nCapEff:0000000000000000\nCapBnd:0000000000000000\n"
      "CapAmb:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n"},
+	{"sed s/p[0-9]*$/pN/ /proc/self/cgroup | grep -v -e :/$ -e :/work -e :/../work/pN$", ""},
 	{"env | sort | grep -v -e ^PWD -e ^_= -e ^SHLVL -e ^OLDPWD", "HOME=/work\nPATH=/usr/local/bin:/usr/bin:/bin\n"},
 	{"kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem 2>/dev/null; readlink /proc/1/exe; echo here", NULL},
 	{"ulimit -n; ulimit -c", "1024\n0\n"},
@@ -74,7 +75,8 @@ static void look_around(void)
 	cell_open(&cell, &limits);
 	for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
 		expect_output(&cell, looks[i].script, looks[i].expected);
-	expect_end(&cell, "echo $(ls /dev)", "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero\n");
+	expect_end(&cell, "echo $(ls /dev)",
+	           "fd full mqueue null ptmx pts random shm stderr stdin stdout tty urandom zero\n");
 	expect_end(&cell, "cp /bin/true /dev/shm/t && /dev/shm/t; echo $?", "126\n");
 	expect_end(&cell, "kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem; readlink /proc/1/exe; echo here",
 	           "here\n");
