@@ -197,6 +197,11 @@ bool keeper_is_attached(const struct keeper *keeper)
 	return keeper->conversation.socket >= 0;
 }
 
+uint64_t keeper_performed(const struct keeper *keeper)
+{
+	return keeper->performed;
+}
+
 size_t keeper_boxes(const struct keeper *keeper)
 {
 	return keeper->box_count;

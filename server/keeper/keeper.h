@@ -37,7 +37,9 @@ void keeper_detach(struct keeper *keeper);
 void keeper_end_boxes(struct keeper *keeper);
 bool keeper_is_ready(const struct keeper *keeper);    /* the attached gateway said that it serves */
 bool keeper_is_attached(const struct keeper *keeper); /* false too when the gateway closed its end */
-size_t keeper_boxes(const struct keeper *keeper);     /* sandboxes of which something is left */
+uint64_t keeper_performed(
+	const struct keeper *keeper); /* requests of the attached gateway, which it sends at least every few seconds */
+size_t keeper_boxes(const struct keeper *keeper); /* sandboxes of which something is left */
 
 /* One message of the gateway, of any size and content; keeper_run() calls it. */
 void keeper_handle(struct keeper *keeper, const void *bytes, size_t size);

@@ -25,6 +25,7 @@ enum keeper_request_type {
 	/* The first request, or none: hand over what an earlier gateway left. Before its one reply (`process` = how many
 	 * sandboxes) come, with its id, KEEPER_FOUND for each, followed by a KEEPER_HAS_LEAF for each leaf of it. */
 	KEEPER_ADOPT,
+	KEEPER_ALIVE,  /* the gateway's loop turns: said every few seconds, so that one that hangs is found out */
 	KEEPER_WORKER, /* a worker, in the place of the last one; reply: the descriptor of its socket */
 	KEEPER_REQUEST_TYPES
 };

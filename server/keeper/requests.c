@@ -221,6 +221,13 @@ static void perform_worker(struct keeper *keeper, struct box *none, const struct
 		keeper_answer_failed(keeper, request->id, request->session, keeper_error_code(&err), &err);
 }
 
+/* That it came is all there is to it (keeper_performed()). */
+static void perform_alive(struct keeper *keeper, struct box *none, const struct keeper_request *request)
+{
+	(void)none;
+	keeper_answer_ok(keeper, request->id, request->session);
+}
+
 static void perform_ready(struct keeper *keeper, struct box *none, const struct keeper_request *request)
 {
 	(void)none;
@@ -241,6 +248,7 @@ static const struct rule rules[KEEPER_REQUEST_TYPES] = {
 	[KEEPER_USAGE]     = {"usage",     SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_usage},
 	[KEEPER_FREEZE]    = {"freeze",    SUBJECT_SANDBOX, LIVE,        PROCESS_SWITCH, perform_freeze},
 	[KEEPER_READY]     = {"ready",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_ready},
+	[KEEPER_ALIVE]     = {"alive",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_alive},
 	[KEEPER_WORKER]    = {"worker",    SUBJECT_NONE,    0,           PROCESS_NONE,   perform_worker},
 	[KEEPER_ADOPT]     = {"adopt",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_adopt},
 };

@@ -18,11 +18,15 @@
 #define LEAVE_NS (5 * SECOND)  /* for a gateway that is replaced to close its connections */
 #define STOP_NS (8 * SECOND)   /* for the gateway to end its sessions; with KILL_NS: 10 s in all */
 #define KILL_NS (2 * SECOND)   /* for the kernel to end what was killed */
+#define LOOK_NS (5 * SECOND)   /* how often it is looked whether the gateway says anything */
 #define HANG_UP_NS SECOND      /* for a gateway that closed its conversation to end: mostly it is just dying */
 
 /* Deaths in a row before READY, after which no gateway can serve. Two are a session's that cannot be loaded, which the
  * third gateway gives up. */
 enum { START_DEATHS = 5 };
+
+/* Looks in a row at a gateway that said nothing: it hangs. Looks, and not seconds, since a machine can stand still. */
+enum { SILENT_LOOKS = 4 };
 
 enum state {
 	STARTING, /* the gateway is not ready yet */
@@ -43,6 +47,7 @@ enum event {
 	EVENT_RELOAD,       /* SIGHUP that somebody sent */
 	EVENT_REPLACE,      /* SIGUSR2 */
 	EVENT_DEADLINE,
+	EVENT_SILENT, /* it hangs */
 	EVENTS
 };
 
@@ -53,9 +58,11 @@ struct supervisor {
 	void *owner;
 	struct gateway gateway;
 	enum state state;
-	uint64_t deadline;     /* monotonic_ns(); UINT64_MAX = none */
-	uint64_t tick_due;     /* the same */
-	unsigned start_deaths; /* in a row */
+	uint64_t deadline;        /* monotonic_ns(); UINT64_MAX = none */
+	uint64_t tick_due;        /* the same */
+	unsigned start_deaths;    /* in a row */
+	uint64_t look_due, heard; /* monotonic_ns(); keeper_performed() then */
+	unsigned silent_looks;    /* in a row */
 	int signals;
 	int exit_code;
 	bool announced, hung_up;
@@ -213,7 +220,8 @@ static action *const actions[STATES][EVENTS] = {
                  [EVENT_STOP] = stop,
                  [EVENT_RELOAD] = reload,
                  [EVENT_REPLACE] = replace,
-                 [EVENT_DEADLINE] = kill_gateway},
+                 [EVENT_DEADLINE] = kill_gateway,
+                 [EVENT_SILENT] = kill_gateway},
 	[REPLACING] = {[EVENT_GATEWAY_GONE] = succeed,
                    [EVENT_STOP] = kill_for_stop,
                    [EVENT_RELOAD] = reload,
@@ -275,6 +283,8 @@ static void wait_for_events(const struct supervisor *supervisor)
 	uint64_t due = keeper_deadline(supervisor->keeper);
 	due = due < supervisor->deadline ? due : supervisor->deadline;
 	due = due < supervisor->tick_due ? due : supervisor->tick_due;
+	if (supervisor->state == SERVING)
+		due = due < supervisor->look_due ? due : supervisor->look_due;
 	uint64_t wait = due > now ? due - now : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(wait / SECOND), .tv_nsec = (long)(wait % SECOND)};
 	struct pollfd fds[] = {
@@ -294,9 +304,25 @@ static void tick(struct supervisor *supervisor)
 	supervisor->tick_due = wait == UINT64_MAX ? UINT64_MAX : now + wait;
 }
 
+static void look(struct supervisor *supervisor)
+{
+	uint64_t now = monotonic_ns(), heard = keeper_performed(supervisor->keeper);
+	if (supervisor->state == SERVING && now < supervisor->look_due)
+		return;
+	bool is_silent = supervisor->state == SERVING && heard == supervisor->heard;
+	supervisor->silent_looks = is_silent ? supervisor->silent_looks + 1 : 0;
+	supervisor->look_due = now + LOOK_NS;
+	supervisor->heard = heard;
+	if (supervisor->silent_looks < SILENT_LOOKS)
+		return;
+	supervisor->silent_looks = 0;
+	handle(supervisor, EVENT_SILENT);
+}
+
 static void turn(struct supervisor *supervisor)
 {
 	tick(supervisor);
+	look(supervisor);
 	wait_for_events(supervisor);
 	take_gateway_end(supervisor);
 	take_conversation(supervisor);

@@ -262,3 +262,26 @@ def test_a_session_that_cannot_be_loaded_is_given_up(start_server):
     again = Steady(server, good, View(0))
     assert [one["session"] for one in again.client.call("session.list")["sessions"]] == [good]
     assert again.client.run(good, "echo alive")["stdout"] == b"alive\n"
+
+
+@pytest.mark.seconds(150)
+def test_a_gateway_that_hangs_is_replaced(start_server):
+    """The gateway stops turning (SIGSTOP is as good as an endless loop): the keeper finds out within half a minute and gives its
+    sessions to another."""
+    server = start_server(user="root" if os.geteuid() == 0 else "user")
+    with server.client() as client:
+        session = client.create()
+        process = client.shell(session, "echo $$; read line; echo $line", terminal={"cols": 80, "rows": 24})
+    hung = gateway(server)
+    time.sleep(30)
+    assert gateway(server) == hung, "one that only has nothing to do is left alone"
+    os.kill(hung, signal.SIGSTOP)
+    deadline = time.monotonic() + 100
+    while (now := gateway(server)) == hung:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert "does not talk to the keeper" in server.text()
+    with server.client() as client:
+        assert client.processes(session)[process]["state"] == "running"
+        client.call("session.end", session=session)
+    assert gateway(server) == now

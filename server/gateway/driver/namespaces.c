@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const ev_tstamp alive_s = 3.;
+
 void namespaces_defer(struct sandbox *sandbox, deferred_fn *tell, uint32_t process)
 {
 	struct namespaces *namespaces = sandbox->namespaces;
@@ -252,6 +254,13 @@ static const struct driver table = {
 	.forget = sandbox_forget,
 };
 
+static void on_alive(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct namespaces *namespaces = timer->data;
+	keeper_client_send(namespaces->keeper, &(struct keeper_request){.type = KEEPER_ALIVE}, NULL, NULL);
+}
+
 struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, void (*gone)(void *owner), void *owner)
 {
 	struct namespaces *namespaces = calloc(1, sizeof *namespaces);
@@ -263,6 +272,8 @@ struct driver *namespaces_driver_create(struct ev_loop *loop, int keeper_fd, voi
 	namespaces->flush.data = namespaces;
 	namespaces->keeper = keeper_client_create(loop, keeper_fd, keeper_gone, namespaces);
 	warm_init(&namespaces->warm, &namespaces->driver, loop);
+	ev_timer_init(&namespaces->alive, on_alive, alive_s, alive_s);
+	namespaces->alive.data = namespaces;
 	return &namespaces->driver;
 }
 
@@ -272,6 +283,7 @@ void namespaces_driver_destroy(struct driver *driver)
 	if (!namespaces)
 		return;
 	warm_finish(&namespaces->warm);
+	ev_timer_stop(namespaces->loop, &namespaces->alive);
 	while (namespaces->sandboxes)
 		sandbox_free(namespaces->sandboxes);
 	drop_deferred(namespaces, NULL);
@@ -284,6 +296,7 @@ void namespaces_driver_ready(struct driver *driver)
 {
 	struct namespaces *namespaces = driver->context;
 	keeper_client_send(namespaces->keeper, &(struct keeper_request){.type = KEEPER_READY}, NULL, NULL);
+	ev_timer_again(namespaces->loop, &namespaces->alive);
 }
 
 void namespaces_driver_keep_warm(struct driver *driver, const struct sandbox_spec *spec, unsigned count)

@@ -39,6 +39,7 @@ struct namespaces {
 	bool is_keeper_gone;
 	struct layer_report layers; /* of the sandboxes that were made; the same for all */
 	struct warm_pool warm;
+	ev_timer alive; /* tells the keeper that the loop turns */
 };
 
 enum process_state {

@@ -72,8 +72,9 @@ static void on_create_failed(void *owner, const char *code, const char *message)
 {
 	struct warm *warm = owner;
 	struct warm_pool *pool = warm->pool;
-	log_write(LOG_WARN, NULL, "a sandbox could not be made ready",
-	          LOG_FIELDS(log_text("code", code), log_text("error", message), log_number("again_s", (int64_t)pool->pause)));
+	log_write(
+		LOG_WARN, NULL, "a sandbox could not be made ready",
+		LOG_FIELDS(log_text("code", code), log_text("error", message), log_number("again_s", (int64_t)pool->pause)));
 	drop(warm);
 	try_again_later(pool);
 }
@@ -105,7 +106,8 @@ _Static_assert(sizeof(struct sandbox_limits) == 3 * sizeof(uint64_t) + 6 * sizeo
 
 static bool is_alike(const struct sandbox_spec *one, const struct sandbox_spec *other)
 {
-	return memcmp(&one->limits, &other->limits, sizeof one->limits) == 0 && one->required_layers == other->required_layers;
+	return memcmp(&one->limits, &other->limits, sizeof one->limits) == 0 &&
+	       one->required_layers == other->required_layers;
 }
 
 void warm_init(struct warm_pool *pool, struct driver *driver, struct ev_loop *loop)
@@ -142,8 +144,7 @@ void warm_stop(struct warm_pool *pool)
 	ev_timer_stop(pool->loop, &pool->next);
 	for (size_t i = 0; i < pool->kind_count; i++)
 		pool->kinds[i].wanted = 0;
-	LIST_FOREACH(warm, &pool->all, link)
-	{
+	LIST_FOREACH(warm, &pool->all, link) {
 		if (!warm->is_ready)
 			continue; /* what is being made is not waited for: it goes with the keeper */
 		warm->is_ready = false;
@@ -154,8 +155,7 @@ void warm_stop(struct warm_pool *pool)
 bool warm_offer(struct warm_pool *pool, struct sandbox_spec *spec)
 {
 	struct warm *warm;
-	LIST_FOREACH(warm, &pool->all, link)
-	{
+	LIST_FOREACH(warm, &pool->all, link) {
 		if (!warm->is_ready || !is_alike(&warm->kind->spec, spec))
 			continue;
 		memcpy(spec->session, warm->sandbox->session, sizeof spec->session);

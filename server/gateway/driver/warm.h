@@ -15,7 +15,7 @@
 #include <ev.h>
 #include <sys/queue.h>
 
-struct warm_kind { /* sandboxes that are all alike */
+struct warm_kind {            /* sandboxes that are all alike */
 	struct sandbox_spec spec; /* without an id */
 	unsigned wanted, made;    /* made: ready, and being made */
 };
