@@ -171,7 +171,10 @@ static void reset_signals(void)
 static int place_descriptors(struct child_setup *setup, struct error *err)
 {
 	const struct sandbox_host *host = setup->host;
-	int from[] = {setup->socket, host->filter, host->filter, setup->init_proc, host->init_fd, setup->report};
+	enum profile profile = (enum profile)setup->limits->profile;
+	int of_users = host->filters[seccomp_program_of_users(profile)];
+	int of_init = host->filters[seccomp_program_of_init(profile)];
+	int from[] = {setup->socket, of_users, of_init, setup->init_proc, host->init_fd, setup->report};
 	const int to[] = {INIT_SOCKET_FD, INIT_USER_FILTER_FD, INIT_OWN_FILTER_FD, INIT_PROC_FD, EXEC_FD, REPORT_FD};
 	enum { MOVES = sizeof to / sizeof to[0] };
 	for (int i = 0; i < MOVES; i++) {
@@ -222,7 +225,7 @@ static int try_landlock(struct child_setup *setup, struct error *err)
 
 static int try_filter(struct child_setup *setup, struct error *err)
 {
-	if (seccomp_load_fd(setup->host->filter, err) < 0)
+	if (seccomp_load_fd(setup->host->filters[SECCOMP_PROGRAM_DEFAULT], err) < 0)
 		return -1;
 	setup->notes |= seccomp_can_listen() ? CHILD_TELLS_REFUSALS : 0;
 	return 0;

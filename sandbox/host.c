@@ -108,16 +108,19 @@ static bool is_cgroup_name(const char *name)
 
 static void finish(struct sandbox_host *host)
 {
-	if (host->filter >= 0)
-		close(host->filter);
+	for (int i = 0; i < SECCOMP_PROGRAMS; i++)
+		if (host->filters[i] >= 0)
+			close(host->filters[i]);
 	free(host->staging);
 	free(host);
 }
 
 static int prepare(struct sandbox_host *host, struct error *err)
 {
-	host->filter = seccomp_compile(err);
-	if (host->filter < 0 || enter_namespaces(host, err) < 0)
+	for (int i = 0; i < SECCOMP_PROGRAMS; i++)
+		if ((host->filters[i] = seccomp_compile((enum seccomp_program)i, err)) < 0)
+			return -1;
+	if (enter_namespaces(host, err) < 0)
 		return -1;
 	uncover_proc(host);
 	return root_tree_build(host->staging, err);
@@ -133,7 +136,7 @@ struct sandbox_host *sandbox_host_create(const struct sandbox_host_options *opti
 	if (!host || !(host->staging = strdup(options->staging)))
 		abort();
 	host->init_fd = options->init_fd;
-	host->filter = -1;
+	memset(host->filters, 0xff, sizeof host->filters); /* -1: none */
 	prepare_ids(host);
 	if (prepare(host, err) < 0) {
 		finish(host);

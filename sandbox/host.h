@@ -17,7 +17,7 @@ struct sandbox_host {
 	struct id_pair own; /* ids of this process, in the namespace above the sandboxes' */
 	bool has_ranges;    /* a block of ids for each sandbox; else one id alone */
 	struct id_range ids;
-	int filter; /* seccomp program */
+	int filters[SECCOMP_PROGRAMS]; /* seccomp programs */
 	struct cgroup_host cgroups;
 	struct layer_report report;
 	unsigned boxes;

@@ -31,7 +31,7 @@ static const struct limits_row rows[] = {
 	{NARROW(cpu_percent), 0, 0, PERCENT_MOST, "cpu: 0 (no limit) to 102400 percent is allowed"},
 	{NARROW(open_files), 1024, 16, 1 << 20, "open_files: 16 to 1048576 is allowed"},
 	{NARROW(ptys), 64, 1, 4096, "ptys: 1 to 4096 is allowed"},
-	{NARROW(reserved), 0, 0, 0, "reserved: must be 0"},
+	{NARROW(profile), PROFILE_DEFAULT, 0, PROFILES - 1, "profile: there is none of this number"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };

@@ -5,6 +5,8 @@
 #ifndef SANDBAR_LIMITS_H
 #define SANDBAR_LIMITS_H
 
+#include "profile.h"
+
 #include <stdint.h>
 
 struct sandbox_limits {
@@ -16,7 +18,7 @@ struct sandbox_limits {
 	uint32_t cpu_percent; /* percent of one core; 0 = no limit */
 	uint32_t open_files;  /* RLIMIT_NOFILE of each process */
 	uint32_t ptys;        /* terminals at once (devpts max=) */
-	uint32_t reserved;
+	uint32_t profile;     /* the system calls: enum profile */
 };
 
 /* The limits of a session that asked for nothing. */

@@ -104,14 +104,41 @@ static void add_architecture(struct program *program)
 		add(program, code[i]);
 }
 
-size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS])
+static const struct {
+	enum seccomp_program of_init, of_users;
+} profiles[PROFILES] = {
+	[PROFILE_DEFAULT] = {SECCOMP_PROGRAM_DEFAULT, SECCOMP_PROGRAM_DEFAULT},
+	[PROFILE_COMPUTE] = {SECCOMP_PROGRAM_DEFAULT, SECCOMP_PROGRAM_COMPUTE},
+	[PROFILE_BUILD] = {SECCOMP_PROGRAM_BUILD, SECCOMP_PROGRAM_BUILD},
+};
+
+enum seccomp_program seccomp_program_of_init(enum profile profile)
+{
+	return profiles[profile].of_init;
+}
+
+enum seccomp_program seccomp_program_of_users(enum profile profile)
+{
+	return profiles[profile].of_users;
+}
+
+/* The table, or what is left to those on top of it: everything. */
+static void add_rest(struct program *program, enum seccomp_program which)
+{
+	static struct range ranges[NUMBERS];
+	if (which == SECCOMP_PROGRAM_COMPUTE)
+		add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+	else
+		add_search(program, ranges, make_ranges(ranges));
+}
+
+size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS], enum seccomp_program which)
 {
 	static struct program program;
-	static struct range ranges[NUMBERS];
 	program.length = 0;
 	add_architecture(&program);
-	program.length += seccomp_guard_compile(program.code + program.length);
-	add_search(&program, ranges, make_ranges(ranges));
+	program.length += seccomp_guard_compile(program.code + program.length, which);
+	add_rest(&program, which);
 	for (size_t i = 0; i < program.length; i++)
 		code[i] = program.code[i];
 	return program.length;
@@ -119,10 +146,10 @@ size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS])
 
 static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-int seccomp_compile(struct error *err)
+int seccomp_compile(enum seccomp_program program, struct error *err)
 {
 	struct sock_filter code[SECCOMP_INSTRUCTIONS];
-	size_t bytes = seccomp_build(code) * sizeof code[0];
+	size_t bytes = seccomp_build(code, program) * sizeof code[0];
 	int fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return error_set(err, errno, "memfd_create");

@@ -1,9 +1,9 @@
 /*
  * seccomp.h: the system calls that run inside, as a program that is compiled once.
  *
- * It is one for init and for user processes: filters stack over a fork, so init's must allow all that a user's does,
- * and what init needs besides is harmless to who has no capabilities. Thus init loads it, and its children need not
- * (0.07 ms a start).
+ * It is mostly one for init and for user processes: filters stack over a fork, so init's must allow all that a user's
+ * does, and what init needs besides is harmless to who has no capabilities. Thus init loads it, and its children need not
+ * (0.07 ms a start). Where a profile takes from users what init needs, they load a second, small one on top.
  *
  * The program is a sealed memfd that holds an array of struct sock_filter: the check of the architecture (a foreign one
  * kills the process), seccomp_guard.c's checks of arguments, then the table of seccomp_table.def.
@@ -12,26 +12,34 @@
 #define SANDBAR_SECCOMP_H
 
 #include "error.h"
+#include "profile.h"
 
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* DEFAULT and BUILD are whole, and init's; COMPUTE is only what users get on top of DEFAULT. */
+enum seccomp_program { SECCOMP_PROGRAM_DEFAULT, SECCOMP_PROGRAM_BUILD, SECCOMP_PROGRAM_COMPUTE, SECCOMP_PROGRAMS };
+
+/* What PROFILE puts on init, and on users; one and the same where they need none of their own. */
+enum seccomp_program seccomp_program_of_init(enum profile profile);
+enum seccomp_program seccomp_program_of_users(enum profile profile);
 
 enum { SECCOMP_GUARD_INSTRUCTIONS = 512 }; /* the most that the guards have */
 enum { SECCOMP_INSTRUCTIONS = 1024 };      /* the most that a program has */
 enum { SECCOMP_NAME_BYTES = 32 };          /* of a system call's name, with its NUL */
 
 /* A new sealed memfd (close-on-exec), or -1. */
-int seccomp_compile(struct error *err);
+int seccomp_compile(enum seccomp_program program, struct error *err);
 
 /* The program's instructions. Returns their number. */
-size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS]);
+size_t seccomp_build(struct sock_filter code[SECCOMP_INSTRUCTIONS], enum seccomp_program program);
 
 /* The guards' instructions (at most SECCOMP_GUARD_INSTRUCTIONS), which begin and end with the call's number in the accumulator, and end by
  * falling through. Returns their number. */
-size_t seccomp_guard_compile(struct sock_filter *code);
-/* Whether the arguments of CALL, which the table allows, decide. */
-bool seccomp_is_guarded(int call);
+size_t seccomp_guard_compile(struct sock_filter *code, enum seccomp_program program);
+/* Whether PROGRAM looks at the arguments of CALL. */
+bool seccomp_is_guarded(int call, enum seccomp_program program);
 
 /* What NUMBER is called on this architecture; in digits, where libseccomp does not know it. */
 void seccomp_call_name(int number, char name[SECCOMP_NAME_BYTES]);

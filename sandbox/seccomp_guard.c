@@ -1,5 +1,5 @@
 /*
- * seccomp_guard.c: allowed calls whose arguments decide. A row refuses a call when all its conditions hold.
+ * seccomp_guard.c: allowed calls whose arguments decide (seccomp_guard.def), as instructions.
  *
  * Only the low 32 bits of an argument are compared, unless it is a pointer, because the kernel too looks at no more of these: with a
  * whole-word comparison ioctl(fd, 0x100005412) would pass as something else than TIOCSTI (CVE-2019-10063). Outside of
@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/personality.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -51,9 +52,14 @@ struct guard_condition {
 struct guard_row {
 	int call;
 	uint16_t errnum;
+	uint8_t programs; /* bits of enum seccomp_program */
 	struct guard_condition conditions[GUARD_CONDITIONS];
 };
 
+#define DEFAULT (1u << SECCOMP_PROGRAM_DEFAULT)
+#define BUILD (1u << SECCOMP_PROGRAM_BUILD)
+#define COMPUTE (1u << SECCOMP_PROGRAM_COMPUTE)
+#define BASE (DEFAULT | BUILD)
 #define ALL 0xffffffffu
 #define SOCKET_KIND 0xfu /* the rest of a socket's type are flags: SOCK_TYPE_MASK of the kernel */
 #define NAMESPACES                                                                                       \
@@ -65,51 +71,13 @@ struct guard_row {
 #define IS_NOT(argument, mask, ...) {true, argument, false, true, mask, COUNT(__VA_ARGS__), {__VA_ARGS__}}
 #define HIGH_IS_NOT(argument, ...) {true, argument, true, true, ALL, COUNT(__VA_ARGS__), {__VA_ARGS__}}
 
-/* An errno of 0 answers success, and nothing is done. */
+#define ALWAYS {.used = false}
+#define GUARD(programs, call, errnum, ...) {SYS_##call, errnum, programs, {__VA_ARGS__}},
+
 static const struct guard_row rows[] = {
-	/* Typing into a terminal that somebody else reads. */
-	{SYS_ioctl,       EPERM,           {IS(1, ALL, TIOCSTI, TIOCLINUX)}},
-	{SYS_clone,       EPERM,           {IS_NOT(0, NAMESPACES, 0)}},
-	{SYS_personality, EPERM,           {IS_NOT(0, ALL, 0, 0xffffffffu)}},
-	/* AF_VSOCK and AF_ALG are not namespaced; AF_PACKET and the rest are kernel surface that nothing inside needs. */
-	{SYS_socket,      EAFNOSUPPORT,    {IS_NOT(0, ALL, AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)}},
-	{SYS_socket,      EPERM,           {IS(0, ALL, AF_INET, AF_INET6), IS_NOT(1, SOCKET_KIND, SOCK_STREAM, SOCK_DGRAM)}},
-	{SYS_socket,      EPROTONOSUPPORT, {IS(0, ALL, AF_INET, AF_INET6), IS_NOT(2, ALL, 0, IPPROTO_TCP, IPPROTO_UDP)}},
-	/* 0 is NETLINK_ROUTE, which getaddrinfo and ip(8) need. */
-	{SYS_socket,      EPROTONOSUPPORT, {IS(0, ALL, AF_NETLINK), IS_NOT(2, ALL, 0)}},
-	{SYS_socketpair,  EAFNOSUPPORT,    {IS_NOT(0, ALL, AF_UNIX)}},
-	/* Huge pages are the host's, and in no cgroup's count. */
-	{SYS_mmap,         ENOSYS,     {IS_NOT(3, MAP_HUGETLB, 0)}},
-	{SYS_memfd_create, ENOSYS,     {IS_NOT(1, MFD_HUGETLB, 0)}},
-	{SYS_shmget,       ENOSYS,     {IS_NOT(2, SHM_HUGETLB, 0)}},
-	/* Pages that are merged across sessions tell by their timing who else has them. */
-	{SYS_madvise,      EINVAL,     {IS(2, ALL, MADV_MERGEABLE)}},
-	{SYS_prctl,        EINVAL,     {IS(0, ALL, MEMORY_MERGE)}},
-	/* What another program's name and memory map are is not for a program to say; nor is that it need not be protected. */
-	{SYS_prctl,        EPERM,      {IS(0, ALL, PR_SET_MM)}},
-	{SYS_prctl,        EPERM,      {IS(0, ALL, PR_SET_SPECULATION_CTRL), IS(2, ALL, SPECULATION_ON)}},
-	/* With a single id init is of the same user, and what has no right to be asked for would reach it. */
-	{SYS_ptrace,             EPERM, {IS(0, ALL, PTRACE_ATTACH, PTRACE_SEIZE), IS(1, ALL, INIT)}},
-	{SYS_process_vm_readv,   EPERM, {IS(0, ALL, INIT)}},
-	{SYS_process_vm_writev,  EPERM, {IS(0, ALL, INIT)}},
-	{SYS_prlimit64,          EPERM, {IS(0, ALL, INIT)}},
-	{SYS_sched_setparam,     EPERM, {IS(0, ALL, INIT)}},
-	{SYS_sched_setscheduler, EPERM, {IS(0, ALL, INIT)}},
-	{SYS_sched_setattr,      EPERM, {IS(0, ALL, INIT)}},
-	{SYS_sched_setaffinity,  EPERM, {IS(0, ALL, INIT)}},
-	{SYS_setpriority,        EPERM, {IS(0, ALL, PRIO_PROCESS), IS(1, ALL, INIT)}},
-	{SYS_setpriority,        EPERM, {IS(0, ALL, PRIO_USER)}},
-	{SYS_ioprio_set,         EPERM, {IS(0, ALL, WHO_PROCESS), IS(1, ALL, INIT)}},
-	{SYS_ioprio_set,         EPERM, {IS(0, ALL, WHO_USER)}},
-	/* A limit of exactly 1 keeps a crash from starting the host's handler, which runs as its root, and writes no file either
-	 * (fs/coredump.c). Programs that set it to 0 get what they want: no dump. */
-	{SYS_setrlimit,          0,     {IS(0, ALL, RLIMIT_CORE)}},
-	{SYS_prlimit64,          0,     {IS(1, ALL, RLIMIT_CORE), IS_NOT(2, ALL, 0)}},
-	{SYS_prlimit64,          0,     {IS(1, ALL, RLIMIT_CORE), HIGH_IS_NOT(2, 0)}},
-	/* Files of /usr are every session's: what can be seen of their use is a way to talk. */
-	{SYS_fcntl,              EPERM, {IS(1, ALL, F_NOTIFY, F_SETLEASE)}},
-	{SYS_preadv2,            EOPNOTSUPP, {IS_NOT(5, RWF_NOWAIT, 0)}},
+#include "seccomp_guard.def"
 };
+#undef GUARD
 /* clang-format on */
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
@@ -162,20 +130,21 @@ static size_t compile_row(struct sock_filter *code, const struct guard_row *row)
 	return n;
 }
 
-size_t seccomp_guard_compile(struct sock_filter *code)
+size_t seccomp_guard_compile(struct sock_filter *code, enum seccomp_program program)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		n += compile_row(code + n, &rows[i]);
+		if (rows[i].programs & 1u << program)
+			n += compile_row(code + n, &rows[i]);
 		assert(n + LONGEST_ROW < SECCOMP_GUARD_INSTRUCTIONS);
 	}
 	return n;
 }
 
-bool seccomp_is_guarded(int call)
+bool seccomp_is_guarded(int call, enum seccomp_program program)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (rows[i].call == call)
+		if (rows[i].call == call && rows[i].programs & 1u << program)
 			return true;
 	return false;
 }

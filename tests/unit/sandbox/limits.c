@@ -23,13 +23,13 @@ Test(limits, a_number_out_of_its_range_is_named)
 {
 	struct sandbox_limits standard = sandbox_limits_default();
 	struct sandbox_limits wrong[] = {standard, standard, standard, standard, standard, standard};
-	const char *const names[] = {"memory", "memory", "processes", "inodes", "open_files", "reserved"};
+	const char *const names[] = {"memory", "memory", "processes", "inodes", "open_files", "profile"};
 	wrong[0].memory = (16 << 20) - 1;
 	wrong[1].memory = UINT64_MAX;
 	wrong[2].processes = 3;
 	wrong[3].inodes = 0;
 	wrong[4].open_files = 0;
-	wrong[5].reserved = 1;
+	wrong[5].profile = PROFILES;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		const char *text = sandbox_limits_check(&wrong[i]);
 		cr_assert(text && strncmp(text, names[i], strlen(names[i])) == 0, "%zu: %s", i, text ? text : "accepted");

@@ -1,5 +1,6 @@
 #include "bpf.h"
 #include "sandbox/seccomp.h"
+#include "seccomp_list.h"
 #include "story.h"
 
 #include <criterion/criterion.h>
@@ -10,6 +11,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -77,7 +79,7 @@ static size_t compile_oracle(struct sock_filter *code, size_t size)
 Test(seccomp, the_program_answers_as_libseccomps_does)
 {
 	static struct sock_filter ours[SECCOMP_INSTRUCTIONS], theirs[4096];
-	size_t ours_length = seccomp_build(ours);
+	size_t ours_length = seccomp_build(ours, SECCOMP_PROGRAM_DEFAULT);
 	size_t theirs_length = compile_oracle(theirs, sizeof theirs);
 	const uint32_t architectures[] = {seccomp_arch_native(), SCMP_ARCH_X86, SCMP_ARCH_AARCH64, 0};
 	const int bases[] = {0, 0x40000000, -1, INT_MAX - NUMBERS, INT_MIN};
@@ -85,7 +87,7 @@ Test(seccomp, the_program_answers_as_libseccomps_does)
 		for (size_t b = 0; b < sizeof bases / sizeof bases[0]; b++)
 			for (int i = 0; i < NUMBERS + 100 && bases[b] <= INT_MAX - i; i++) {
 				struct seccomp_data data = {.arch = architectures[a], .nr = bases[b] + i};
-				if (seccomp_is_guarded(data.nr))
+				if (seccomp_is_guarded(data.nr, SECCOMP_PROGRAM_DEFAULT))
 					continue;
 				uint32_t answer = bpf_answer(ours, ours_length, &data);
 				uint32_t expected = bpf_answer(theirs, theirs_length, &data);
@@ -93,10 +95,38 @@ Test(seccomp, the_program_answers_as_libseccomps_does)
 			}
 }
 
+/* Whoever changes a row sees here what it changes. */
+Test(seccomp, the_listing_is_as_it_was_reviewed)
+{
+	if (seccomp_arch_native() != SCMP_ARCH_X86_64)
+		cr_skip_test("the listing is x86-64's");
+	char *text = NULL, line[256];
+	size_t size = 0, number = 0;
+	FILE *made = open_memstream(&text, &size), *golden = fopen(GOLDEN, "re");
+	cr_assert(made && golden, "%s: %s", GOLDEN, strerror(errno));
+	seccomp_list_write(made);
+	fclose(made);
+	char *at = text;
+	for (; fgets(line, sizeof line, golden); at += strlen(line))
+		cr_assert(++number && strncmp(at, line, strlen(line)) == 0,
+		          "line %zu is `%.*s`, not `%.*s`; where that is meant: seccomp-list >seccomp.golden", number,
+		          (int)strcspn(at, "\n"), at, (int)strcspn(line, "\n"), line);
+	cr_assert_eq(*at, '\0', "the listing has more lines: %.80s", at);
+	fclose(golden);
+	free(text);
+}
+
+static void confine_as(enum seccomp_program program);
+
 static void confine(void)
 {
+	confine_as(SECCOMP_PROGRAM_DEFAULT);
+}
+
+static void confine_as(enum seccomp_program program)
+{
 	struct error err = {0};
-	int fd = seccomp_compile(&err);
+	int fd = seccomp_compile(program, &err);
 	EXPECT(fd >= 0, "%s", err.message);
 	EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "%s", strerror(errno));
 	EXPECT(seccomp_load_fd(fd, &err) == 0, "%s", err.message);
@@ -166,17 +196,22 @@ static const struct attempt attempts[] = {
 	{"socketpair AF_TIPC", SYS_socketpair, {30, SOCK_STREAM}, EAFNOSUPPORT},
 };
 
-static void try_each(void)
+static void try_rows(const struct attempt *rows, size_t count)
 {
-	confine();
-	for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
-		const struct attempt *attempt = &attempts[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct attempt *attempt = &rows[i];
 		errno = 0;
 		long result = syscall(attempt->call, attempt->arguments[0], attempt->arguments[1], attempt->arguments[2],
 		                      attempt->arguments[3], attempt->arguments[4], attempt->arguments[5]);
 		int errnum = result < 0 ? errno : 0;
 		EXPECT(errnum == attempt->errnum, "%s: %s", attempt->name, strerrorname_np(errnum));
 	}
+}
+
+static void try_each(void)
+{
+	confine();
+	try_rows(attempts, sizeof attempts / sizeof attempts[0]);
 }
 
 Test(seccomp, what_a_process_tries_is_answered_as_the_table_says)
@@ -187,6 +222,51 @@ Test(seccomp, what_a_process_tries_is_answered_as_the_table_says)
 static void *nothing(void *argument)
 {
 	return argument;
+}
+
+static const struct attempt computing[] = {
+	{"fork", SYS_fork, {0}, EPERM},
+	{"vfork", SYS_vfork, {0}, EPERM},
+	{"clone of a process", SYS_clone, {0}, EPERM},
+	{"clone of a process with a high bit", SYS_clone, {HIGH_BIT}, EPERM},
+	{"socket AF_INET", SYS_socket, {AF_INET, SOCK_STREAM}, EAFNOSUPPORT},
+	{"socket AF_NETLINK", SYS_socket, {AF_NETLINK, SOCK_RAW}, EAFNOSUPPORT},
+	{"socket AF_UNIX", SYS_socket, {AF_UNIX, SOCK_STREAM}, 0},
+	{"ptrace", SYS_ptrace, {PTRACE_TRACEME}, EPERM},
+	{"unshare", SYS_unshare, {0}, EPERM},
+};
+
+static const struct attempt building[] = {
+	{"personality ADDR_NO_RANDOMIZE", SYS_personality, {0x0040000}, 0},
+	{"personality of another kind", SYS_personality, {0x0020000}, EPERM},
+	{"socket AF_INET", SYS_socket, {AF_INET, SOCK_STREAM}, EAFNOSUPPORT},
+	{"socket AF_UNIX", SYS_socket, {AF_UNIX, SOCK_STREAM}, 0},
+};
+
+static void compute(void)
+{
+	confine();
+	confine_as(SECCOMP_PROGRAM_COMPUTE);
+	try_rows(computing, sizeof computing / sizeof computing[0]);
+	pthread_t thread;
+	EXPECT(pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0, "thread");
+}
+
+Test(seccomp, computing_is_one_program_with_its_threads)
+{
+	story_run(STORY_USER, compute);
+}
+
+static void build(void)
+{
+	confine_as(SECCOMP_PROGRAM_BUILD);
+	try_rows(building, sizeof building / sizeof building[0]);
+	EXPECT(system("exit 3") >> 8 == 3, "system");
+}
+
+Test(seccomp, building_has_processes_and_no_network)
+{
+	story_run(STORY_USER, build);
 }
 
 static void start_things(void)
@@ -222,7 +302,7 @@ Test(seccomp, it_can_be_loaded_a_second_time)
 Test(seccomp, a_program_is_sealed)
 {
 	struct error err = {0};
-	int fd = seccomp_compile(&err);
+	int fd = seccomp_compile(SECCOMP_PROGRAM_DEFAULT, &err);
 	cr_assert_geq(fd, 0, "%s", err.message);
 	cr_assert_eq(write(fd, "x", 1), -1);
 	cr_assert_eq(ftruncate(fd, 0), -1);

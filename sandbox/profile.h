@@ -1,0 +1,30 @@
+/*
+ * profile.h: which system calls a sandbox's processes may make, as a name. What each refuses is in seccomp_table.def and
+ * seccomp_guard.def, and listed in tests/unit/sandbox/seccomp.golden.
+ */
+#ifndef SANDBAR_PROFILE_H
+#define SANDBAR_PROFILE_H
+
+/* PROFILE(NAME, "name", what it is for). */
+/* clang-format off */
+#define PROFILE_TABLE(PROFILE)                                                                      \
+	PROFILE(DEFAULT, "default", "programs of every kind")                                           \
+	PROFILE(COMPUTE, "compute", "one program with its threads: no other process, no network, no ptrace") \
+	PROFILE(BUILD, "build", "compilers and package builds: no network, addresses need not be random")
+/* clang-format on */
+
+enum profile {
+#define PROFILE(name, text, summary) PROFILE_##name,
+	PROFILE_TABLE(PROFILE)
+#undef PROFILE
+		PROFILES
+};
+
+/* "default", or NULL if PROFILE is out of range. */
+const char *profile_name(enum profile profile);
+const char *profile_summary(enum profile profile);
+
+/* The profile called NAME, or -1. */
+int profile_find(const char *name);
+
+#endif
