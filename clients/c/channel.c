@@ -48,7 +48,8 @@ static void write_processes(struct writer *params, const struct sandbar_channel 
 static void write_attach(struct writer *params, struct sandbar_channel *channel)
 {
 	bool has_role = channel->role[0] != '\0', has_processes = channel->processes != NULL;
-	uint32_t count = 2U + channel->has_seq + channel->has_name + has_role + has_processes + (channel->window ? 1U : 0);
+	uint32_t count = 2U + channel->has_seq + channel->has_name + has_role + has_processes + (channel->window ? 1U : 0) +
+	                 (channel->replay ? 1U : 0) + (channel->screens ? 1U : 0);
 
 	writer_init(params, ATTACH_PARAMS_BYTES);
 	writer_map(params, count);
@@ -64,6 +65,10 @@ static void write_attach(struct writer *params, struct sandbar_channel *channel)
 		write_processes(params, channel);
 	if (channel->window)
 		writer_key_uint(params, "credit", channel->granted);
+	if (channel->replay)
+		writer_key_uint(params, "replay", channel->replay);
+	if (channel->screens)
+		writer_key_uint(params, "screens", channel->screens);
 }
 
 static void attach(struct sandbar_channel *channel)
@@ -156,6 +161,8 @@ static void on_attach_answered(struct sandbar *sandbar, const struct sandbar_err
 	channel->is_attached = channel->was_attached = true;
 	start_from(channel, answer.last);
 	channel_resume_inputs(channel, &answer.stdin_list);
+	if (channel->events->joined)
+		channel->events->joined(channel, result, length, channel->user);
 	if (channel->events->attached)
 		channel->events->attached(channel, answer.first, answer.last, channel->user);
 	channel_grant(channel);
@@ -272,6 +279,8 @@ struct sandbar_channel *sandbar_attach(struct sandbar *sandbar, const struct san
 		strcpy(channel->role, attachment->role);
 	channel->lossless = attachment->lossless;
 	channel->window = attachment->window;
+	channel->replay = attachment->replay;
+	channel->screens = attachment->screens;
 	channel->is_paced = attachment->paced;
 	channel->has_seq = attachment->after != SANDBAR_FROM_NOW;
 	channel->seq = channel->has_seq ? (uint64_t)attachment->after : 0;
@@ -323,6 +332,33 @@ void sandbar_detach(struct sandbar_channel *channel)
 	}
 	if (channel->is_attached && connection_is_ready(sandbar))
 		detach_number(sandbar, channel->number);
+}
+
+uint32_t sandbar_drive(struct sandbar_channel *channel, uint32_t process, enum sandbar_drive what, uint32_t participant,
+                       sandbar_answer answer, void *user, struct sandbar_error *error)
+{
+	static const char *const METHODS[] = {
+		[SANDBAR_TAKE] = "terminal.take",
+		[SANDBAR_RELEASE] = "terminal.release",
+		[SANDBAR_REQUEST] = "terminal.request",
+		[SANDBAR_GRANT] = "terminal.grant",
+	};
+	struct writer params;
+
+	if (!channel->is_attached) {
+		failure_set(error, "closed", "there is no connection just now");
+		return 0;
+	}
+	writer_init(&params, ATTACH_PARAMS_BYTES);
+	writer_map(&params, what == SANDBAR_GRANT ? 3 : 2);
+	writer_key_uint(&params, "channel", channel->number);
+	writer_key_uint(&params, "process", process);
+	if (what == SANDBAR_GRANT)
+		writer_key_uint(&params, "participant", participant);
+	uint32_t request = sandbar_request(channel->sandbar, METHODS[what], params.data, params.length, answer, user,
+	                                   error);
+	writer_finish(&params);
+	return request;
 }
 
 uint64_t sandbar_channel_seq(const struct sandbar_channel *channel)

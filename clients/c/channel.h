@@ -37,6 +37,8 @@ struct sandbar_channel {
 	bool has_seq; /* `seq` is the last event handled */
 	uint64_t seq;
 	struct offsets offsets;
+	uint64_t replay;
+	uint32_t screens;
 	uint64_t window, received, granted, held; /* credit, in bytes of frames since it was attached */
 	bool is_paced;
 	struct pace pace; /* of what is drawn */

@@ -3,6 +3,7 @@
 #include "connection.h"
 #include "decode.h"
 #include "failure.h"
+#include "sharing.h"
 #include "protocol/frame.h"
 
 #include <inttypes.h>
@@ -15,16 +16,6 @@ struct frame {
 	const uint8_t *bytes; /* the whole frame */
 	size_t length;
 };
-
-static bool read_u32(struct reader *reader, uint32_t *value)
-{
-	uint64_t number;
-
-	if (!reader_uint(reader, &number) || number > UINT32_MAX)
-		return false;
-	*value = (uint32_t)number;
-	return true;
-}
 
 static void report_offset(struct sandbar_channel *channel, uint32_t process, unsigned stream, uint64_t expected,
                           uint64_t found)
@@ -65,7 +56,7 @@ static bool on_output(struct sandbar_channel *channel, struct frame *frame)
 	} else {
 		uint64_t stream, offset;
 		uint32_t process;
-		if (!read_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &stream) || stream > SANDBAR_TTY ||
+		if (!sharing_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &stream) || stream > SANDBAR_TTY ||
 		    !reader_uint(&frame->fields, &offset) || !reader_bin(&frame->fields, &bytes))
 			return false;
 		output = (struct sandbar_output){frame->seq, frame->t_us, process,     (enum sandbar_stream)stream,
@@ -81,10 +72,10 @@ static bool read_size(struct reader *reader, void *into);
 
 static const struct decode_key STARTED_KEYS[] = {{"terminal", read_size}, {NULL, NULL}};
 
-#define SIZE_FIELD(field)                                                  \
-	static bool read_##field(struct reader *reader, void *into)            \
-	{                                                                      \
-		return read_u32(reader, &((struct sandbar_started *)into)->field); \
+#define SIZE_FIELD(field)                                                     \
+	static bool read_##field(struct reader *reader, void *into)               \
+	{                                                                         \
+		return sharing_u32(reader, &((struct sandbar_started *)into)->field); \
 	}
 
 SIZE_FIELD(cols)
@@ -101,7 +92,7 @@ static bool on_started(struct sandbar_channel *channel, struct frame *frame)
 {
 	struct sandbar_started started = {.seq = frame->seq, .t_us = frame->t_us};
 
-	if (!read_u32(&frame->fields, &started.process))
+	if (!sharing_u32(&frame->fields, &started.process))
 		return false;
 	const uint8_t *map = frame->fields.at;
 	if (!decode_map(&frame->fields, STARTED_KEYS, &started))
@@ -120,8 +111,8 @@ static void check_final_offsets(struct sandbar_channel *channel, uint32_t proces
 	uint64_t expected;
 
 	for (unsigned stream = 0; stream < SANDBAR_STREAMS; stream++) {
-		if (ending->has_offset[stream] && offsets_next(&channel->offsets, process, stream, &expected) &&
-		    expected != ending->offsets[stream])
+		if (!channel->screens && ending->has_offset[stream] &&
+		    offsets_next(&channel->offsets, process, stream, &expected) && expected != ending->offsets[stream])
 			report_offset(channel, process, stream, expected, ending->offsets[stream]);
 		if (!ending->open[stream])
 			offsets_close(&channel->offsets, process, stream);
@@ -133,7 +124,7 @@ static bool on_exited(struct sandbar_channel *channel, struct frame *frame)
 	struct sandbar_ending ending;
 	uint32_t process;
 
-	if (!read_u32(&frame->fields, &process) || !decode_ending(&frame->fields, &ending))
+	if (!sharing_u32(&frame->fields, &process) || !decode_ending(&frame->fields, &ending))
 		return false;
 	check_final_offsets(channel, process, &ending);
 	for (struct channel_input *row = channel->inputs; row; row = row->next)
@@ -149,7 +140,7 @@ static bool on_stream_closed(struct sandbar_channel *channel, struct frame *fram
 	uint32_t process;
 	uint64_t stream, offset, expected;
 
-	if (!read_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &stream) ||
+	if (!sharing_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &stream) ||
 	    !reader_uint(&frame->fields, &offset) || stream > SANDBAR_TTY)
 		return false;
 	if (offsets_next(&channel->offsets, process, (unsigned)stream, &expected) && expected != offset)
@@ -162,55 +153,79 @@ static bool on_resized(struct sandbar_channel *channel, struct frame *frame)
 {
 	uint32_t process, cols, rows;
 
-	if (!read_u32(&frame->fields, &process) || !read_u32(&frame->fields, &cols) || !read_u32(&frame->fields, &rows))
+	if (!sharing_u32(&frame->fields, &process) || !sharing_u32(&frame->fields, &cols) ||
+	    !sharing_u32(&frame->fields, &rows))
 		return false;
 	if (channel->events->resized)
 		channel->events->resized(channel, process, cols, rows, channel->user);
 	return true;
 }
 
-#define PARTICIPANT_TEXT(field)                                             \
-	static bool read_participant_##field(struct reader *reader, void *into) \
-	{                                                                       \
-		struct sandbar_participant *participant = into;                     \
-		struct view text;                                                   \
-		if (!reader_str(reader, &text))                                     \
-			return false;                                                   \
-		decode_text(participant->field, sizeof(participant->field), text);  \
-		return true;                                                        \
-	}
-
-PARTICIPANT_TEXT(name)
-PARTICIPANT_TEXT(role)
-PARTICIPANT_TEXT(client)
-
-static bool read_change(struct reader *reader, void *into)
-{
-	struct view change;
-
-	if (!reader_str(reader, &change))
-		return false;
-	((struct sandbar_participant *)into)->joined = view_equals(change, "joined");
-	return true;
-}
-
-static const struct decode_key PARTICIPANT_KEYS[] = {
-	{"change", read_change},
-	{"name", read_participant_name},
-	{"role", read_participant_role},
-	{"client", read_participant_client},
-	{NULL, NULL},
-};
-
 static bool on_participant(struct sandbar_channel *channel, struct frame *frame)
 {
 	struct sandbar_participant participant = {.seq = frame->seq, .t_us = frame->t_us};
 
-	if (!read_u32(&frame->fields, &participant.participant) ||
-	    !decode_map(&frame->fields, PARTICIPANT_KEYS, &participant))
+	if (!sharing_participant(&frame->fields, &participant))
 		return false;
 	if (channel->events->participant)
 		channel->events->participant(channel, &participant, channel->user);
+	return true;
+}
+
+static bool on_driver(struct sandbar_channel *channel, struct frame *frame)
+{
+	struct sandbar_driver driver = {.seq = frame->seq, .t_us = frame->t_us};
+
+	if (!sharing_driver(&frame->fields, &driver))
+		return false;
+	if (channel->events->driver)
+		channel->events->driver(channel, &driver, channel->user);
+	return true;
+}
+
+static bool on_note(struct sandbar_channel *channel, struct frame *frame)
+{
+	struct sandbar_note note = {.seq = frame->seq, .t_us = frame->t_us};
+
+	if (!sharing_note(&frame->fields, &note))
+		return false;
+	if (channel->events->note)
+		channel->events->note(channel, &note, channel->user);
+	return true;
+}
+
+static bool on_screen(struct sandbar_channel *channel, struct frame *frame)
+{
+	struct sandbar_screen screen = {0};
+
+	if (!sharing_screen(&frame->fields, &screen))
+		return false;
+	if (channel_follows(channel, screen.process))
+		offsets_set(&channel->offsets, screen.process, STREAM_TTY, screen.offset);
+	if (channel->events->screen)
+		channel->events->screen(channel, &screen, channel->user);
+	return true;
+}
+
+static bool on_checkpoint(struct sandbar_channel *channel, struct frame *frame)
+{
+	struct sandbar_screen screen = {.seq = frame->seq, .t_us = frame->t_us};
+
+	if (!sharing_checkpoint(&frame->fields, &screen))
+		return false;
+	if (channel->events->checkpoint)
+		channel->events->checkpoint(channel, &screen, channel->user);
+	return true;
+}
+
+static bool on_typing(struct sandbar_channel *channel, struct frame *frame)
+{
+	uint32_t participant, process;
+
+	if (!sharing_u32(&frame->fields, &participant) || !sharing_u32(&frame->fields, &process))
+		return false;
+	if (channel->events->typing)
+		channel->events->typing(channel, participant, process, channel->user);
 	return true;
 }
 
@@ -314,7 +329,7 @@ static bool on_stdin_ack(struct sandbar_channel *channel, struct frame *frame)
 	uint32_t process;
 	uint64_t offset;
 
-	if (!read_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &offset))
+	if (!sharing_u32(&frame->fields, &process) || !reader_uint(&frame->fields, &offset))
 		return false;
 	struct channel_input *row = channel_input_of(channel, process);
 	if (input_acknowledge(&row->input, offset)) {
@@ -331,7 +346,7 @@ static bool on_error(struct sandbar_channel *channel, struct frame *frame)
 	struct view code, message;
 	uint32_t process;
 
-	if (!read_u32(&frame->fields, &process) || !reader_str(&frame->fields, &code) ||
+	if (!sharing_u32(&frame->fields, &process) || !reader_str(&frame->fields, &code) ||
 	    !reader_str(&frame->fields, &message))
 		return false;
 	decode_text(error.code, sizeof(error.code), code);
@@ -341,11 +356,11 @@ static bool on_error(struct sandbar_channel *channel, struct frame *frame)
 	return true;
 }
 
-/* ---- Which function, and whether its bytes count against the credit ---- */
+/* ---- Which function, and whether the user gets the frame itself. Events count against the credit ---- */
 
 static const struct frame_row {
 	unsigned kind;
-	bool is_event, is_counted;
+	bool is_event, is_told;
 	bool (*handle)(struct sandbar_channel *channel, struct frame *frame);
 } FRAMES[] = {
 	{FRAME_OUTPUT, true, true, on_output},
@@ -354,14 +369,19 @@ static const struct frame_row {
 	{FRAME_RESIZED, true, true, on_resized},
 	{FRAME_INPUT, true, true, NULL},
 	{FRAME_PARTICIPANT, true, true, on_participant},
+	{FRAME_DRIVER, true, true, on_driver},
+	{FRAME_NOTE, true, true, on_note},
+	{FRAME_CHECKPOINT, true, true, on_checkpoint},
 	{FRAME_STREAM_CLOSED, true, true, on_stream_closed},
 	{FRAME_DENIED, true, true, NULL},
 	{FRAME_ENDED, true, true, on_ended},
 	{FRAME_GAP, false, true, on_gap},
 	{FRAME_STATE, false, true, on_state},
+	{FRAME_SCREEN, false, true, on_screen},
 	{FRAME_LIVE, false, true, on_live},
 	{FRAME_STDIN_ACK, false, false, on_stdin_ack},
 	{FRAME_ERROR, false, false, on_error},
+	{FRAME_TYPING, false, false, on_typing},
 };
 
 static const struct frame_row *find_row(unsigned kind)
@@ -411,11 +431,11 @@ static bool handle_frame(struct sandbar_channel *channel, struct frame *frame)
 {
 	const struct frame_row *row = find_row(frame->kind);
 
-	if (row->is_counted)
+	if (row->is_event)
 		channel->received += frame->length;
 	if (row->is_event && is_repeated(channel, frame))
 		return true;
-	if (channel->events->frame && row->is_counted)
+	if (channel->events->frame && row->is_told)
 		channel->events->frame(channel, frame->kind, frame->bytes, frame->length, channel->user);
 	if (row->handle && !channel->is_gone && !row->handle(channel, frame))
 		return false;

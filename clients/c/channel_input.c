@@ -227,12 +227,26 @@ void channel_resume_inputs(struct sandbar_channel *channel, struct reader *stdin
 	adopt_earlier(channel, *stdin_list);
 }
 
+/* Somebody else types, or this participant may not: what he typed is dropped, and he is told. */
+static bool drop_refused(struct sandbar_channel *channel, struct channel_input *row, struct reader data)
+{
+	uint64_t expected;
+
+	if (decode_error_number(data, "expected", &expected) && input_refuse(&row->input, expected))
+		channel_pump(channel);
+	return false;
+}
+
 static bool go_on_from_expected(struct sandbar_channel *channel, struct channel_input *row, struct reader data)
 {
 	uint64_t expected;
 
 	if (!decode_error_number(data, "expected", &expected))
 		return false;
+	if (row->input.refusals) {
+		drop_refused(channel, row, data);
+		return true;
+	}
 	if (!input_resume(&row->input, expected))
 		report_lost(channel, row, expected);
 	channel_pump(channel);
@@ -270,6 +284,8 @@ static const struct refusal {
 	bool (*handle)(struct sandbar_channel *channel, struct channel_input *row, struct reader data);
 } REFUSALS[] = {
 	{"stdin_gap", go_on_from_expected},
+	{"not_driver", drop_refused},
+	{"forbidden", drop_refused},
 	{"stdin_window", wait_for_window},
 	{"stdin_unknown", go_on_after_doubt},
 	{"stdin_closed", stop},

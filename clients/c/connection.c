@@ -144,13 +144,32 @@ static bool is_lasting(const struct sandbar_error *error)
 	return strcmp(error->code, "unavailable") != 0 && strcmp(error->code, "limit") != 0;
 }
 
+static bool read_shared_session(struct reader *reader, void *into)
+{
+	struct view text;
+
+	if (!reader_str(reader, &text))
+		return false;
+	decode_text(into, SANDBAR_SESSION_BYTES, text);
+	return true;
+}
+
+static void read_greeting(struct sandbar *sandbar, const void *result, size_t length)
+{
+	static const struct decode_key KEYS[] = {{"session", read_shared_session}, {NULL, NULL}};
+	struct reader reader = reader_over(result, length);
+
+	decode_map(&reader, KEYS, sandbar->shared_session);
+}
+
 static void on_hello_answered(struct sandbar *sandbar, const struct sandbar_error *error, const void *result,
                               size_t length, void *user)
 {
-	(void)result, (void)length, (void)user;
+	(void)user;
 	if (sandbar->phase != PHASE_GREETING)
 		return;
 	if (!error) {
+		read_greeting(sandbar, result, length);
 		handle(sandbar, EVENT_GREETED);
 		return;
 	}
@@ -407,6 +426,11 @@ void sandbar_open(struct sandbar *sandbar)
 enum sandbar_state sandbar_state(const struct sandbar *sandbar)
 {
 	return sandbar->state;
+}
+
+const char *sandbar_shared_session(const struct sandbar *sandbar)
+{
+	return sandbar->shared_session;
 }
 
 void sandbar_interrupt(struct sandbar *sandbar)

@@ -25,6 +25,7 @@ struct sandbar {
 	char *token;
 	char client[LIMIT_NAME_BYTES + 1];
 	uint8_t client_id[CLIENT_ID_BYTES];
+	char shared_session[SANDBAR_SESSION_BYTES]; /* what hello named, or "" */
 	uint32_t give_up_ms;
 	void (*on_state)(struct sandbar *, enum sandbar_state, const struct sandbar_error *, void *);
 	void *user;

@@ -53,13 +53,33 @@ void input_end(struct input *input)
 	input->eof = true;
 }
 
+static void frames_clear(struct input *input)
+{
+	input->frames = input->refusals = 0;
+}
+
+static uint64_t frame_start(const struct input *input, unsigned index)
+{
+	return input->starts[(input->first_frame + index) % INPUT_FRAMES];
+}
+
+/* The first frame on its way is written whole when the one behind it begins within what was written. */
+static void frames_written(struct input *input, uint64_t offset)
+{
+	while (input->frames && (input->frames > 1 ? frame_start(input, 1) : input->sent) <= offset) {
+		input->first_frame = (input->first_frame + 1) % INPUT_FRAMES;
+		input->frames--;
+	}
+}
+
 bool input_next(struct input *input, size_t most, uint64_t *offset, const uint8_t **data, size_t *length)
 {
 	size_t at = (size_t)(input->sent % RING_BYTES);
 	size_t run = smaller(smaller((size_t)(input->end - input->sent), RING_BYTES - at), most);
 
-	if (run == 0 || input->full)
+	if (run == 0 || input->full || input->refusals || input->frames == INPUT_FRAMES)
 		return false;
+	input->starts[(input->first_frame + input->frames++) % INPUT_FRAMES] = input->sent;
 	*offset = input->sent;
 	*data = input->ring + at;
 	*length = run;
@@ -69,7 +89,7 @@ bool input_next(struct input *input, size_t most, uint64_t *offset, const uint8_
 
 bool input_next_eof(struct input *input, uint64_t *offset)
 {
-	if (!input->eof || input->eof_sent || input->stopped || input->full || input->sent != input->end)
+	if (!input->eof || input->eof_sent || input->stopped || input->full || input->refusals || input->sent != input->end)
 		return false;
 	*offset = input->end;
 	return input->eof_sent = true;
@@ -82,6 +102,7 @@ bool input_acknowledge(struct input *input, uint64_t offset)
 	if (offset > input->base)
 		input->base = offset;
 	input->full = false;
+	frames_written(input, offset);
 	return true;
 }
 
@@ -92,6 +113,7 @@ bool input_resume(struct input *input, uint64_t offset)
 	input->base = input->sent = offset;
 	input->eof_sent = false;
 	input->full = false;
+	frames_clear(input);
 	return true;
 }
 
@@ -102,12 +124,33 @@ bool input_wait_at(struct input *input, uint64_t offset)
 	input->sent = offset;
 	input->eof_sent = false;
 	input->full = true;
+	frames_clear(input);
+	return true;
+}
+
+/* Frames behind a refused one stand above the offset at which input goes on, so the server refuses each of them, too,
+ * and its word on those must not be taken for one on what is typed now. */
+bool input_refuse(struct input *input, uint64_t offset)
+{
+	unsigned behind = 0;
+
+	if (input->refusals)
+		return input->refusals--;
+	if (offset < input->base || offset > input->end)
+		return false;
+	for (unsigned i = 0; i < input->frames; i++)
+		behind += frame_start(input, i) > offset;
+	frames_clear(input);
+	input->refusals = behind;
+	input->base = input->sent = input->end = offset;
+	input->eof = input->eof_sent = false;
 	return true;
 }
 
 void input_stop(struct input *input)
 {
 	input->stopped = true;
+	frames_clear(input);
 	input->base = input->sent = input->end;
 }
 

@@ -11,13 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { INPUT_FRAMES = 64 }; /* most that are on their way at once; what is typed faster goes in larger ones */
+
 struct input {
-	uint8_t *ring;            /* LIMIT_STDIN_WINDOW bytes, made at the first byte */
-	uint64_t base, sent, end; /* stream offsets; base <= sent <= end <= base + window */
-	bool eof;                 /* the user will send no more */
-	bool eof_sent;            /* on this connection */
-	bool stopped;             /* the server takes no more: what is left was dropped */
-	bool full;                /* the server's window was full: wait for an acknowledgement */
+	uint8_t *ring;                 /* LIMIT_STDIN_WINDOW bytes, made at the first byte */
+	uint64_t base, sent, end;      /* stream offsets; base <= sent <= end <= base + window */
+	bool eof;                      /* the user will send no more */
+	bool eof_sent;                 /* on this connection */
+	bool stopped;                  /* the server takes no more: what is left was dropped */
+	bool full;                     /* the server's window was full: wait for an acknowledgement */
+	uint64_t starts[INPUT_FRAMES]; /* offsets of the frames that are on their way: a ring */
+	unsigned first_frame, frames;
+	unsigned refusals; /* frames on their way that will be refused: nothing is sent until they were */
 };
 
 void input_init(struct input *input);
@@ -43,6 +48,9 @@ bool input_acknowledge(struct input *input, uint64_t offset);
 bool input_resume(struct input *input, uint64_t offset);
 /* The server's window is full from OFFSET on: go on from there after the next acknowledgement. */
 bool input_wait_at(struct input *input, uint64_t offset);
+/* The server did not take a frame, since somebody else types, and goes on at OFFSET: everything that was taken from the
+ * user is dropped. False if that offset is none of ours. */
+bool input_refuse(struct input *input, uint64_t offset);
 /* The server takes no more: drop what is left. */
 void input_stop(struct input *input);
 

@@ -82,6 +82,9 @@ int sandbar_connect(struct sandbar *sandbar, struct sandbar_error *error);
 
 enum sandbar_state sandbar_state(const struct sandbar *sandbar);
 
+/* The one session that the token is for, if it is a share's (a link's); else "". Known once it is connected. */
+const char *sandbar_shared_session(const struct sandbar *sandbar);
+
 /* Wait at most TIMEOUT_MS (-1 = for ever) for anything to happen, and handle it. Returns 0, or -1 with the reason once
  * the connection is closed or given up. */
 int sandbar_run_once(struct sandbar *sandbar, int timeout_ms, struct sandbar_error *error);
@@ -217,17 +220,56 @@ struct sandbar_started {
 	size_t map_length;
 };
 
+enum { SANDBAR_REQUESTS = 16 }; /* most participants who ask for a terminal at once */
+
 struct sandbar_participant {
 	uint64_t seq, t_us;
 	uint32_t participant;
-	bool joined;
+	bool joined;     /* `change` is "joined" */
+	char change[16]; /* "joined", "left", "role", "removed" */
 	char name[65], role[16], client[65];
+	uint32_t colour; /* 0…7: a place in a palette */
+	char by[65];     /* the principal that did it to somebody, or "" */
+};
+
+/* How a terminal is shared, after a change of it. */
+struct sandbar_driver {
+	uint64_t seq, t_us;
+	uint32_t process;
+	char change[16]; /* "set", "taken", "granted", "released", "requested", "withdrawn", "away", "back", "expired" */
+	uint32_t by;     /* the participant who did it; 0: one who is not attached, or the server */
+	char input[16];  /* who types: "open" or "driver" */
+	char size[16];   /* whose size it has: "driver", "smallest", "largest", "fixed" */
+	uint32_t driver; /* a participant; 0: nobody */
+	bool away;       /* his connection was lost */
+	uint32_t requests[SANDBAR_REQUESTS]; /* participants who ask to drive, the first first */
+	uint32_t request_count;
+};
+
+struct sandbar_note {
+	uint64_t seq, t_us;
+	char text[1025];
+	char by[65];          /* the name of its author */
+	uint32_t participant; /* his number; 0: not attached */
+	uint32_t process;     /* what it is about; 0: the session */
+};
+
+/* What draws a terminal in an emulator that was just reset and has this size. */
+struct sandbar_screen {
+	uint64_t seq, t_us; /* of a checkpoint; else 0 */
+	uint32_t process, cols, rows;
+	uint64_t offset;      /* where the output that follows begins, in the terminal's stream */
+	uint32_t part, parts; /* a checkpoint comes in pieces: the first is 1 */
+	const void *data;
+	size_t length;
 };
 
 /* What happens on a channel. Every member may be NULL. USER is the one of struct sandbar_attachment. */
 struct sandbar_events {
 	/* Each frame of the session as it came, before the callback of its kind: KIND as in protocol/table.def. */
 	void (*frame)(struct sandbar_channel *channel, unsigned kind, const void *frame, size_t length, void *user);
+	/* What session.attach answered, before `attached`: {participant, colour, role, participants, terminals, …}. */
+	void (*joined)(struct sandbar_channel *channel, const void *map, size_t length, void *user);
 	/* The server has attached the channel: once, and again after each cut. */
 	void (*attached)(struct sandbar_channel *channel, uint64_t first, uint64_t last, void *user);
 	void (*output)(struct sandbar_channel *channel, const struct sandbar_output *output, void *user);
@@ -235,7 +277,15 @@ struct sandbar_events {
 	void (*exited)(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending, void *user);
 	void (*resized)(struct sandbar_channel *channel, uint32_t process, uint32_t cols, uint32_t rows, void *user);
 	void (*participant)(struct sandbar_channel *channel, const struct sandbar_participant *participant, void *user);
-	/* Events FROM…TO will not come; `state` follows: a map {processes: […]}, MessagePack. */
+	void (*driver)(struct sandbar_channel *channel, const struct sandbar_driver *driver, void *user);
+	void (*note)(struct sandbar_channel *channel, const struct sandbar_note *note, void *user);
+	/* A terminal as it is: at the beginning, after a gap, or (with `screens`) instead of its output. */
+	void (*screen)(struct sandbar_channel *channel, const struct sandbar_screen *screen, void *user);
+	/* A terminal as it was, from the recording. */
+	void (*checkpoint)(struct sandbar_channel *channel, const struct sandbar_screen *screen, void *user);
+	/* Somebody else types in a terminal just now. */
+	void (*typing)(struct sandbar_channel *channel, uint32_t participant, uint32_t process, void *user);
+	/* Events FROM…TO will not come; `state` follows: a map {processes, participants, terminals}, MessagePack. */
 	void (*gap)(struct sandbar_channel *channel, uint64_t from, uint64_t to, void *user);
 	void (*state)(struct sandbar_channel *channel, uint64_t seq, const void *map, size_t length, void *user);
 	void (*live)(struct sandbar_channel *channel, uint64_t seq, void *user); /* the replay is over */
@@ -259,8 +309,10 @@ struct sandbar_attachment {
 	const char *role;          /* NULL = the highest that the token allows */
 	const uint32_t *processes; /* only these processes' output; NULL = all */
 	size_t process_count;
-	uint64_t window;                     /* credit: at most so many bytes beyond what was handled; 0 = no limit */
-	bool paced;                          /* for terminals: no more of the window than is drawn in 20 ms (§4.4) */
+	uint64_t window;  /* credit: at most so many bytes beyond what was handled; 0 = no limit */
+	uint64_t replay;  /* at most so many bytes of the past; 0 = no limit. More: a gap, and a screen */
+	uint32_t screens; /* 1…30: of terminals only `screen`, at most so many a second */
+	bool paced;       /* for terminals: no more of the window than is drawn in 20 ms (§4.4) */
 	const struct sandbar_events *events; /* must live as long as the channel */
 	void *user;
 };
@@ -290,6 +342,14 @@ void sandbar_input_eof(struct sandbar_channel *channel, uint32_t process);
 bool sandbar_input_is_done(struct sandbar_channel *channel, uint32_t process);
 /* A terminal's size, 1…1000 each. Sent again after a cut. */
 void sandbar_resize(struct sandbar_channel *channel, uint32_t process, uint32_t cols, uint32_t rows);
+
+enum sandbar_drive { SANDBAR_TAKE, SANDBAR_RELEASE, SANDBAR_REQUEST, SANDBAR_GRANT };
+
+/* Without waiting: take a terminal, release it (or take a request back), ask for it, let PARTICIPANT (only for
+ * SANDBAR_GRANT) drive. ANSWER may be NULL; so may ERROR. Returns as sandbar_request(), and 0 while there is no
+ * connection. */
+uint32_t sandbar_drive(struct sandbar_channel *channel, uint32_t process, enum sandbar_drive what, uint32_t participant,
+                       sandbar_answer answer, void *user, struct sandbar_error *error);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,24 @@ const struct command COMMANDS[] = {
      "Without PROCESS, the newest terminal that is running. What it showed is replayed first. ^] leaves it running.\n"
      "Exit code: the process's own when it ends; 0 after leaving.",
      1, 2, PROGRAM_NO, command_attach},
+	{"share", "SESSION | ls SESSION | revoke SESSION SHARE", "Make a link to a session; list them, take one back",
+     "Prints the link, once: who has it may join, in a browser or with `sandbar attach`. `revoke` closes the "
+     "connections "
+     "of\nwho came by it, too. Each program that joins uses it once; one that lost its connection comes back.",
+     1, 3, PROGRAM_NO, command_share},
+	{"who", "SESSION", "List who is in a session, in which role", NULL, 1, 1, PROGRAM_NO, command_who},
+	{"role", "SESSION PARTICIPANT viewer|editor|owner", "Give somebody another role, from now on",
+     "PARTICIPANT is the number or the name that `sandbar who` shows. It holds also when they come back.", 3, 3,
+     PROGRAM_NO, command_role},
+	{"kick", "SESSION PARTICIPANT", "Remove somebody from a session",
+     "What they came with is no longer good for this session; `sandbar role` lets them in again.", 2, 2, PROGRAM_NO,
+     command_kick},
+	{"note", "SESSION TEXT…", "Pin a text to this moment, for all who watch and for the recording", NULL, 2, 1000,
+     PROGRAM_NO, command_note},
+	{"terminal", "SESSION PROCESS", "Say how a terminal is shared: who types, whose size it has",
+     "--input open: every editor types; driver: one at a time, who takes it and hands it over (see `attach`).\n"
+     "--size driver: that of who drives; smallest, largest: of all editors; COLSxROWS: fixed.",
+     2, 2, PROGRAM_NO, command_terminal},
 	{"logs", "SESSION", "Print what the processes of a session wrote",
      "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line.", 1, 1, PROGRAM_NO,
      command_logs},

@@ -2,6 +2,7 @@
 
 #include "clients/c/failure.h"
 #include "escape.h"
+#include "link.h"
 #include "query.h"
 
 #include <errno.h>
@@ -173,8 +174,13 @@ static void on_state(struct sandbar *sandbar, enum sandbar_state state, const st
 static int prepare(struct context *context, const struct options *options, struct sandbar_error *error)
 {
 	*context = (struct context){.options = options};
-	context->url = find_url(options, error);
-	context->token = context->url ? find_token(options, error) : NULL;
+	if (link_is(options)) {
+		if (link_read(options, &context->url, &context->token, error) < 0)
+			return -1;
+	} else {
+		context->url = find_url(options, error);
+		context->token = context->url ? find_token(options, error) : NULL;
+	}
 	if (!context->token)
 		return -1;
 	struct sandbar_options settings = {
@@ -281,8 +287,21 @@ static int find_by_name(struct context *context, const char *name, char id[SANDB
 	return context_fail(context, name, &error);
 }
 
+static int the_shared_session(struct context *context, char id[SANDBAR_SESSION_BYTES])
+{
+	struct sandbar_error error;
+
+	strcpy(id, sandbar_shared_session(context->sandbar));
+	if (id[0])
+		return -1;
+	failure_set(&error, "usage", "its token is not a link's: name a session");
+	return context_fail(context, NULL, &error);
+}
+
 int context_session(struct context *context, const char *name, char id[SANDBAR_SESSION_BYTES])
 {
+	if (link_is(context->options) && name == context->options->arguments[0])
+		return the_shared_session(context, id);
 	if (!is_session_id(name))
 		return find_by_name(context, name, id);
 	memcpy(id, name, SANDBAR_SESSION_BYTES);

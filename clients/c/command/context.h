@@ -32,7 +32,8 @@ int context_fail(const struct context *context, const char *what, const struct s
 /* "sandbar: …" on stderr, with what others wrote escaped by the caller. */
 void context_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The id of the session that the user named: an id, or the name of exactly one session. -1, or an exit code. */
+/* The id of the session that the user named: an id, the name of exactly one session, or by a link (link.h). -1, or an
+ * exit code. */
 int context_session(struct context *context, const char *name, char id[SANDBAR_SESSION_BYTES]);
 /* A process number as the user wrote it. -1, or an exit code. */
 int context_process(const char *text, uint32_t *process);

@@ -121,6 +121,20 @@ static const char *read_on_disconnect(const char *text, void *field)
 	return read_text(text, field);
 }
 
+static const char *read_role(const char *text, void *field)
+{
+	if (strcmp(text, "viewer") != 0 && strcmp(text, "editor") != 0 && strcmp(text, "owner") != 0)
+		return "it must be viewer, editor or owner";
+	return read_text(text, field);
+}
+
+static const char *read_input_mode(const char *text, void *field)
+{
+	if (strcmp(text, "open") != 0 && strcmp(text, "driver") != 0)
+		return "it must be open or driver";
+	return read_text(text, field);
+}
+
 static const char *read_stream(const char *text, void *field)
 {
 	if (strcmp(text, "stdout") != 0 && strcmp(text, "stderr") != 0 && strcmp(text, "tty") != 0)
@@ -143,7 +157,7 @@ static const struct flag FLAGS[] = {
 	{"terminal", 't', NULL, read_switch, FIELD(terminal), 0, START, "give the command a terminal, and this one to it"},
 	{"env", 'e', "K=V", read_env, FIELD(env), 0, START " new", "add to its environment; may be given many times"},
 	{"cwd", 0, "DIR", read_text, FIELD(cwd), 0, START, "where it starts (default /work)"},
-	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " shell new attach token", "shown to others, at most 64 bytes"},
+	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " shell new attach share token", "shown to others, at most 64 bytes"},
 	{"no-stdin", 0, NULL, read_switch, FIELD(no_stdin), 0, START, "do not pass stdin on"},
 	{"keep", 0, NULL, read_switch, FIELD(keep), 0, "run", "keep the session afterwards; its id is printed to stderr"},
 	{"wall", 0, "TIME", read_duration, FIELD(wall_ms), 0, START " shell", "end it after this long"},
@@ -165,6 +179,10 @@ static const struct flag FLAGS[] = {
 	{"ttl", 0, "TIME", read_duration, FIELD(ttl_ms), 0, "run new", "the session ends this long after it was made"},
 
 	{"view", 0, NULL, read_switch, FIELD(view), 0, "attach", "only watch: as a viewer"},
+	{"role", 0, "ROLE", read_role, FIELD(role), 0, "share", "viewer (default), editor or owner"},
+	{"uses", 0, "N", read_number, FIELD(uses), 0, "share", "how many clients may come by it (default 1)"},
+	{"input", 0, "MODE", read_input_mode, FIELD(input), 0, "terminal", "open: every editor types; driver: one at a time"},
+	{"size", 0, "POLICY", read_text, FIELD(size), 0, "terminal", "driver, smallest, largest, or COLSxROWS"},
 	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^])"},
 	{"ended", 0, NULL, read_switch, FIELD(ended), 0, "ls", "those that have ended, and can be read by logs and attach"},
 	{"follow", 'f', NULL, read_switch, FIELD(follow), 0, "logs", "go on with what comes"},
@@ -174,7 +192,7 @@ static const struct flag FLAGS[] = {
 	{"signal", 's', "NAME", read_text, FIELD(signal), 0, "kill", "send this signal, and do not wait for an end"},
 	{"tenant", 0, "NAME", read_text, FIELD(tenant), 0, "token", "new: the account whose sessions it sees (default: one's own)"},
 	{"rights", 0, "LIST", read_text, FIELD(rights), 0, "token", "new: of read,run,manage,admin (default read,run,manage)"},
-	{"expires", 0, "TIME", read_duration, FIELD(expires_ms), 0, "token", "new: good for this long (default: until it is revoked)"},
+	{"expires", 0, "TIME", read_duration, FIELD(expires_ms), 0, "token share", "good for this long (default: until it is revoked; a link: as long as the session)"},
 	{"save", 0, "FILE", read_text, FIELD(save), 0, "prove", "keep the proof in this file"},
 	{"check", 0, "FILE", read_text, FIELD(check), 0, "prove", "do not attack: say whether this proof is still fresh"},
 	{"tree", 0, NULL, read_switch, FIELD(tree), 0, "kill", "with --signal: to every process of the tree"},

@@ -120,11 +120,14 @@ static const struct event_row {
 	{FRAME_RESIZED, "resized", {"seq", "t", "process", "cols", "rows"}},
 	{FRAME_INPUT, "input", {"seq", "t", "participant", "process", "nbytes"}},
 	{FRAME_PARTICIPANT, "participant", {"seq", "t", "participant", "*"}},
+	{FRAME_DRIVER, "driver", {"seq", "t", "process", "*"}},
+	{FRAME_NOTE, "note", {"seq", "t", "*"}},
 	{FRAME_STREAM_CLOSED, "stream_closed", {"seq", "t", "process", "stream", "offset"}},
 	{FRAME_DENIED, "denied", {"seq", "t", "process", "call", "thread", "count"}},
 	{FRAME_ENDED, "ended", {"seq", "t", "reason"}},
 	{FRAME_GAP, "gap", {"from", "to"}},
 	{FRAME_STATE, "state", {"seq", "*"}},
+	{FRAME_SCREEN, "screen", {"process", "cols", "rows", "data", "offset"}},
 	{FRAME_LIVE, "live", {"seq"}},
 };
 

@@ -38,6 +38,8 @@ struct options {
 
 	bool is_new; /* shell */
 	bool view, follow, tree, ended;
+	const char *role, *input, *size;
+	uint64_t uses;
 	const char *detach_key, *stream, *signal, *tenant, *rights, *template, *save, *check;
 	uint64_t expires_ms;
 	uint64_t process;

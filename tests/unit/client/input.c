@@ -139,6 +139,52 @@ Test(input, waits_when_the_server_is_full)
 	input_finish(&input);
 }
 
+/* Somebody else drives: the frames on their way are refused one after the other, and what is typed meanwhile waits for the
+ * last refusal; it takes the place of what was refused. */
+Test(input, drops_what_was_refused_and_nothing_else)
+{
+	struct input input;
+
+	input_init(&input);
+	input_take(&input, "ok", 2);
+	expect_next(&input, 0, "ok");
+	cr_assert(input_acknowledge(&input, 2));
+	for (uint64_t i = 0; i < 3; i++) {
+		input_take(&input, "x", 1);
+		expect_next(&input, 2 + i, "x");
+	}
+	cr_assert(input_refuse(&input, 2));
+	input_take(&input, "new", 3);
+	cr_expect_not(has_next(&input), "two more refusals are to come");
+	cr_assert(input_refuse(&input, 2));
+	cr_expect_not(has_next(&input));
+	cr_assert(input_refuse(&input, 2));
+	expect_next(&input, 2, "new");
+	cr_assert(input_acknowledge(&input, 5));
+	cr_expect(input_is_done(&input));
+	input_finish(&input);
+}
+
+/* Who types faster than the server answers sends larger frames, not more of them. */
+Test(input, has_so_many_frames_on_their_way)
+{
+	struct input input;
+
+	input_init(&input);
+	for (uint64_t i = 0; i < INPUT_FRAMES; i++) {
+		input_take(&input, "x", 1);
+		expect_next(&input, i, "x");
+	}
+	input_take(&input, "yz", 2);
+	cr_expect_not(has_next(&input));
+	cr_assert(input_acknowledge(&input, 1));
+	expect_next(&input, INPUT_FRAMES, "yz");
+	cr_assert(input_acknowledge(&input, INPUT_FRAMES + 2));
+	cr_expect(input_is_done(&input));
+	cr_expect_eq(input.frames, 0);
+	input_finish(&input);
+}
+
 /* The process is gone: what is left is dropped, and nobody waits for it. */
 Test(input, stops)
 {
