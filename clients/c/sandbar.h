@@ -141,6 +141,7 @@ struct sandbar_limits { /* 0 = the server's default; SANDBAR_NO_LIMIT = none, wh
 struct sandbar_session {
 	const char *name;           /* may be NULL */
 	const char *template;       /* NULL = the server's default */
+	const char *profile;        /* of system calls; NULL = the template's */
 	const char *const *env;     /* "NAME=value", ended by NULL; may be NULL */
 	const char *const *require; /* layers that must be on, ended by NULL; may be NULL */
 	struct sandbar_limits limits;

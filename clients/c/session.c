@@ -60,12 +60,14 @@ static void write_texts(struct writer *params, const char *const *texts)
 static void write_session(struct writer *params, const struct sandbar_session *session)
 {
 	writer_map(params, 1 + (session->name ? 1U : 0) + (session->env ? 1U : 0) + (session->require ? 1U : 0) +
-	                       (session->template ? 1U : 0) + (session->ttl_ms ? 1U : 0));
+	                       (session->template ? 1U : 0) + (session->profile ? 1U : 0) + (session->ttl_ms ? 1U : 0));
 	write_limits(params, &session->limits);
 	if (session->name)
 		writer_key_str(params, "name", session->name);
 	if (session->template)
 		writer_key_str(params, "template", session->template);
+	if (session->profile)
+		writer_key_str(params, "profile", session->profile);
 	if (session->env)
 		params_environment(params, session->env);
 	if (session->require) {

@@ -29,6 +29,8 @@ const struct param session_create_params[] = {
      .summary = "what the session may use"},
 	{"ttl_ms", PARAM_UINT, offsetof(struct session_create_args, ttl_ms), .most = years_ms,
      .summary = "it ends this long after it was made"},
+	{"profile", PARAM_TEXT, offsetof(struct session_create_args, profile), .least = 1, .most = LIMIT_NAME_BYTES,
+     .summary = "which system calls its processes may make"},
 	{"require", PARAM_STRINGS, offsetof(struct session_create_args, require), .most = LAYER_COUNT,
      .summary = "layers that must be on"},
 	{"context", PARAM_CONTEXT, offsetof(struct session_create_args, context), .most = CONTEXT_SESSION_BYTES,
@@ -421,7 +423,7 @@ static void write_record(struct writer *writer, const struct session *session)
 static void write_info(struct writer *writer, const struct session *session)
 {
 	const struct journal *journal = session->journal;
-	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 10 : 8));
+	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 11 : 9));
 	write_summary(writer, session);
 	writer_key_uint(writer, "ttl_ms", session->ttl_ms);
 	writer_str(writer, "context");
@@ -429,6 +431,7 @@ static void write_info(struct writer *writer, const struct session *session)
 	if (session->state == SESSION_ENDED)
 		write_end(writer, session->ended_us, session->end_reason);
 	write_limits(writer, &session->limits);
+	writer_key_str(writer, "profile", profile_name((enum profile)session->limits.profile));
 	write_layers(writer, &session->layers, session->is_kept ? 0 : LAYER_COUNT);
 	writer_str(writer, "journal");
 	writer_map(writer, 3);

@@ -8,7 +8,7 @@
 #include "server/base/template.h"
 
 struct session_create_args {
-	const char *name, *template;
+	const char *name, *template, *profile;
 	const char **env, **require, **context;
 	struct limit_set limits;
 	struct optional_uint record; /* stands among the limits on the wire */

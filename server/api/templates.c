@@ -158,6 +158,24 @@ static bool layers_of(struct call *call, const char *const *names, uint32_t *mas
 	return true;
 }
 
+/* What the operator has said is not the client's to choose. */
+static bool profile_of(struct call *call, const struct template *template, const char *asked, uint32_t *profile)
+{
+	*profile = template->profile > 0 ? template->profile - 1 : PROFILE_DEFAULT;
+	if (!asked)
+		return true;
+	int found = profile_find(asked);
+	if (found < 0)
+		call_fail(call, CODE_INVALID_PARAMS, "field", "profile",
+		          "there is no profile `%.64s`; there are default, compute and build", asked);
+	else if (template->profile > 0 && (uint32_t)found != *profile)
+		call_fail(call, CODE_LIMIT, "limit", "profile", "the template `%s` allows the profile `%s` alone",
+		          template->name, profile_name((enum profile) * profile));
+	else
+		*profile = (uint32_t)found;
+	return found >= 0 && (uint32_t)found == *profile;
+}
+
 /* The template's entries, then the client's: a later one of a name counts. */
 static char **env_of(const struct template *template, const char *const *asked)
 {
@@ -188,7 +206,7 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 	options->ttl_ms = ttl_of(call, template, args->ttl_ms);
 	options->most_ttl_ms = template->most_ttl_ms;
 	const char *wrong = sandbox_limits_check(&options->limits);
-	if (!within_most(call, template, args) ||
+	if (!within_most(call, template, args) || !profile_of(call, template, args->profile, &options->limits.profile) ||
 	    !layers_of(call, (const char *const *)args->require, &options->required_layers))
 		return false;
 	if (wrong) {
@@ -204,8 +222,10 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 struct sandbox_spec template_spec(const struct template *template)
 {
 	static const struct limit_set nothing;
-	return (struct sandbox_spec){.limits = limits_of(&nothing, &template->limits),
-	                             .required_layers = template->required_layers};
+	struct sandbox_spec spec = {.limits = limits_of(&nothing, &template->limits),
+	                            .required_layers = template->required_layers};
+	spec.limits.profile = template->profile > 0 ? template->profile - 1 : PROFILE_DEFAULT;
+	return spec;
 }
 
 void templates_each_warm(const struct templates *templates, unsigned default_warm,
@@ -250,13 +270,18 @@ static void write_layers(struct writer *writer, uint32_t mask)
 
 static void write_template(struct writer *writer, const struct template *template)
 {
-	writer_map(writer, 6);
+	writer_map(writer, 7);
 	writer_key_str(writer, "name", template->name);
 	write_set(writer, "limits", &template->limits);
 	write_set(writer, "most", &template->most);
 	writer_key_uint(writer, "ttl_ms", template->ttl_ms);
 	writer_key_uint(writer, "most_ttl_ms", template->most_ttl_ms);
 	write_layers(writer, template->required_layers);
+	writer_str(writer, "profile");
+	if (template->profile > 0)
+		writer_str(writer, profile_name((enum profile)(template->profile - 1)));
+	else
+		writer_nil(writer);
 }
 
 void handle_template_list(struct call *call, const void *arguments)

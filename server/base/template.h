@@ -30,7 +30,7 @@ struct template
 	uint32_t required_layers;      /* bit n = enum layer n */
 	uint32_t env_count, env_bytes; /* of `env` */
 	uint32_t warm;                 /* sandboxes that stand ready */
-	uint32_t reserved;
+	uint32_t profile;              /* of system calls: enum profile + 1; 0 = not said */
 	char env[TEMPLATE_ENV_BYTES];  /* "NAME=value", each ended by NUL */
 };
 

@@ -2,6 +2,7 @@
 
 #include "config_parse.h"
 #include "sandbox/layer.h"
+#include "sandbox/profile.h"
 
 #include <string.h>
 
@@ -31,6 +32,16 @@ static int parse_layer(const struct flag *flag, const char *text, void *field, s
 	if (layer < 0)
 		return error_set(err, 0, "there is no layer `%.100s`; `sandbard --doctor` lists them", text);
 	*(uint32_t *)field |= UINT32_C(1) << layer;
+	return 0;
+}
+
+static int parse_profile(const struct flag *flag, const char *text, void *field, struct error *err)
+{
+	(void)flag;
+	int profile = profile_find(text);
+	if (profile < 0)
+		return error_set(err, 0, "there is no profile `%.100s`; there are default, compute and build", text);
+	*(uint32_t *)field = (uint32_t)profile + 1;
 	return 0;
 }
 
@@ -70,6 +81,8 @@ static const struct flag rows[] = {
 	 .help = "in every process's environment; may be repeated"},
 	{"warm", "N", NULL, "0; of `default`: --warm", flag_number, FIELD(warm), .least = 1, .most = WARM_MOST,
 	 .help = "sandboxes that stand ready for sessions that ask for\nno other limits (see --warm)"},
+	{"profile", "NAME", NULL, "default", parse_profile, FIELD(profile),
+	 .help = "the system calls: default, compute (one program, no\nnetwork) or build (no network); clients may then ask\nfor no other"},
 	{"require", "LAYER", NULL, NULL, parse_layer, FIELD(layers), .repeats = true,
 	 .help = "a layer of confinement without which no session is made;\nmay be repeated"},
 };
@@ -106,6 +119,7 @@ int template_section_take(const struct template_section *section, struct templat
 	template->ttl_ms = section->ttl_ms;
 	template->most_ttl_ms = section->most_ttl_ms;
 	template->required_layers = section->layers;
+	template->profile = section->profile;
 	template->warm = (uint32_t)section->warm;
 	template->env_count = section->env.count;
 	template->env_bytes = section->env.bytes;

@@ -18,6 +18,7 @@ struct template_section {
 	uint64_t ttl_ms, most_ttl_ms;
 	uint64_t warm;
 	uint32_t layers;
+	uint32_t profile;
 	struct template_env env;
 };
 

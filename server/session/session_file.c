@@ -22,8 +22,8 @@ static const struct {
 	{                                                                                                  \
 #field, offsetof(struct sandbox_limits, field), sizeof(((struct sandbox_limits *)NULL)->field) \
 	}
-	ROW(memory), ROW(workspace),   ROW(file_size),  ROW(processes),
-	ROW(inodes), ROW(cpu_percent), ROW(open_files), ROW(ptys),
+	ROW(memory),      ROW(workspace),  ROW(file_size), ROW(processes), ROW(inodes),
+	ROW(cpu_percent), ROW(open_files), ROW(ptys),      ROW(profile),
 #undef ROW
 };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };

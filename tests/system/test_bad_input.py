@@ -76,6 +76,7 @@ REQUESTS = {
     "a limit that is too small": ("session.create", {"limits": {"memory": 1}}, "invalid_params"),
     "a limit that is unknown": ("session.create", {"limits": {"luck": 1}}, "invalid_params"),
     "a limit that is negative": ("session.create", {"limits": {"memory": -1}}, "invalid_params"),
+    "a profile that is unknown": ("session.create", {"profile": "root"}, "invalid_params"),
     "a layer that is unknown": ("session.create", {"require": ["magic"]}, None),
     "an environment name with =": ("session.create", {"env": {"A=B": "c"}}, "invalid_params"),
     "an empty environment name": ("session.create", {"env": {"": "c"}}, "invalid_params"),

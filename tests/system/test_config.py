@@ -24,6 +24,7 @@ max-ttl = 1h
 env = GREETING=hello world # not a comment
 env = LANG=C
 require = seccomp
+profile = build
 
 [template default]
 processes = 32
@@ -48,6 +49,17 @@ def test_the_command_line_wins(server):
     """The file says 7 sessions and the command line 5: it is 5; what only the file says holds, too."""
     with server.client() as client:
         assert client.call("server.info")["queues"]["sessions"]["limit"] == 5
+
+
+def test_a_profile_of_a_template_is_not_the_clients_to_change(server):
+    """What the operator has said holds; where he has said nothing, a client chooses."""
+    with server.client() as client:
+        assert refused(client, template="small", profile="default").code == "limit"
+        for template, profile in (("small", "build"), ("default", "compute")):
+            session = client.create(template=template, profile=profile)
+            assert client.call("session.info", session=session)["profile"] == profile
+            client.call("session.end", session=session)
+        assert {row["name"]: row["profile"] for row in client.call("template.list")["templates"]} == {"small": "build", "default": None}
 
 
 def test_a_session_of_a_template(server):

@@ -99,6 +99,40 @@ def test_what_is_refused_is_told(secretive):
         client.call("session.end", session=session)
 
 
+PROFILES = {
+    "default": {"fork": True, "internet": True, "thread": True, "unix": True, "fixed": False},
+    "compute": {"fork": False, "internet": False, "thread": True, "unix": True, "fixed": False},
+    "build": {"fork": True, "internet": False, "thread": True, "unix": True, "fixed": True},
+}
+TRY_PROFILE = """
+import ctypes, os, socket, threading
+def works(call):
+    try: return call() != -1
+    except OSError: return False
+def fork():
+    pid = os.fork()
+    if pid == 0: os._exit(0)
+    return os.waitpid(pid, 0)[1]
+def thread():
+    thread = threading.Thread(target=int)
+    thread.start()
+    return thread.join()
+print({"fork": works(fork), "internet": works(lambda: socket.socket()), "thread": works(thread),
+       "unix": works(lambda: socket.socketpair()), "fixed": works(lambda: ctypes.CDLL(None).personality(0x40000))})
+"""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_decides_which_calls_work(secretive, profile):
+    """The same program in each profile, in a session that stood ready and in one that did not."""
+    with secretive.client() as client:
+        for limits in ({}, {"open_files": 100}):
+            session = client.create(profile=profile, limits=limits)
+            answer = client.call("process.run", session=session, argv=["python3", "-c", TRY_PROFILE])
+            assert answer["stdout"].decode().strip() == str(PROFILES[profile]), answer["stderr"]
+            client.call("session.end", session=session)
+
+
 def test_no_path_of_the_host(secretive, inside):
     """mountinfo tells nothing of the server's folders; the host's homes and the state are not there."""
     mounts = inside("cat /proc/self/mountinfo")["stdout"].decode()

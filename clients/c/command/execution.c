@@ -378,7 +378,8 @@ static int start_in_shared(struct execution *execution, struct sandbar_error *er
 
 static bool enter_terminal(struct execution *execution)
 {
-	screen_init(&execution->outlet.screen, false);
+	screen_init(&execution->outlet.screen);
+	execution->outlet.screen.allows_clipboard = execution->options->allow_clipboard;
 	if (!execution->options->terminal || !terminal_enter(STDIN_FILENO, &execution->outlet.screen))
 		return false;
 	execution->is_raw = execution->context.is_quiet = execution->outlet.has_screen = true;
@@ -558,6 +559,7 @@ int execution_run(struct options *options)
 	struct sandbar_session session = {
 		.name = options->name ? options->name : "run",
 		.template = options->template,
+		.profile = options->profile,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,
 	};

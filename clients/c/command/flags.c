@@ -169,6 +169,7 @@ static const struct flag FLAGS[] = {
 	{"on-disconnect", 0, "WHAT", read_on_disconnect, FIELD(on_disconnect), 0, START, "keep or kill, when this client is gone (default: run kill, exec keep)"},
 
 	{"template", 0, "NAME", read_text, FIELD(template), 0, "run new prove", "what the session is made from (default: the server's `default`)"},
+	{"profile", 0, "NAME", read_text, FIELD(profile), 0, "run new", "the system calls: default, compute (one program, no network) or build (no network)"},
 	{"memory", 0, "BYTES", read_byte_limit, FIELD(limits.memory), 0, "run new", "limit: memory of the session"},
 	{"processes", 0, "N", read_count_limit, FIELD(limits.processes), 0, "run new", "limit: processes and threads at once"},
 	{"cpu-percent", 0, "N", read_count_limit, FIELD(limits.cpu), 0, "run new", "limit: percent of one core; 0 = all"},

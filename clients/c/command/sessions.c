@@ -21,6 +21,7 @@ int command_new(struct options *options)
 	struct sandbar_session session = {
 		.name = options->name,
 		.template = options->template,
+		.profile = options->profile,
 		.env = (const char *const *)options->env.items,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,
