@@ -143,18 +143,89 @@ void call_cancel(struct caller *caller, uint32_t id)
 	}
 }
 
-static bool may_call(struct call *call, const struct method *method)
+static bool is_stopping(struct call *call)
 {
 	if (call->caller->server->is_stopping) {
 		call_fail(call, CODE_UNAVAILABLE, NULL, NULL, "the server is stopping");
+		return true;
+	}
+	return false;
+}
+
+struct bearer caller_bearer(const struct caller *caller)
+{
+	const struct principal *principal = &caller->principal;
+	struct bearer bearer = {.is_guest = principal->session[0] != '\0',
+	                        .is_admin = gate_allows_right(principal, RIGHT_ADMIN)};
+	memcpy(bearer.token, principal->id, sizeof bearer.token);
+	if (bearer.is_guest)
+		memcpy(bearer.client, caller->client, sizeof bearer.client);
+	return bearer;
+}
+_Static_assert((int)BEARER_TOKEN_BYTES == (int)TOKEN_ID_BYTES, "a bearer is known by its token's id");
+_Static_assert((int)PRINCIPAL_SESSION_BYTES == (int)SESSION_ID_LENGTH, "a guest's session is a session's id");
+
+struct principal caller_in_session(const struct caller *caller, const struct session *session)
+{
+	const struct bearer bearer = caller_bearer(caller);
+	const struct grant *grant = access_find(&session->access, &bearer);
+	return grant ? gate_in_session(&caller->principal, grant->role) : caller->principal;
+}
+
+bool caller_was_removed(const struct caller *caller, const struct session *session)
+{
+	const struct bearer bearer = caller_bearer(caller);
+	const struct grant *grant = access_find(&session->access, &bearer);
+	return grant && grant->role == ROLE_NONE;
+}
+
+static const struct param *find_row(const struct method *method, const char *name)
+{
+	const struct param *row = method->params;
+	while (row->name && strcmp(row->name, name) != 0)
+		row++;
+	return row->name ? row : NULL;
+}
+
+/* The session that the arguments name, of the caller's tenant; NULL: none. */
+static const struct session *session_named(const struct call *call, const struct param *row, const char *args)
+{
+	const char *const *id = (const char *const *)(const void *)(args + row->offset);
+	const struct caller *caller = call->caller;
+	return sessions_find(&caller->server->sessions, *id, strlen(*id), caller->principal.tenant);
+}
+
+/* Who the caller is where the arguments take it: in the session that they name, or on one of its channels. */
+static struct principal principal_there(const struct call *call, const struct method *method, const char *args)
+{
+	const struct caller *caller = call->caller;
+	const struct param *session_row = find_row(method, "session"), *channel_row = find_row(method, "channel");
+	const struct session *session = session_row && args ? session_named(call, session_row, args) : NULL;
+	if (session)
+		return caller_in_session(caller, session);
+	const uint64_t *number = channel_row && args ? (const uint64_t *)(const void *)(args + channel_row->offset) : NULL;
+	const struct channel *channel = number ? caller->door->channel(caller, (uint32_t)*number) : NULL;
+	return channel ? gate_in_session(&caller->principal, channel->role) : caller->principal;
+}
+
+/* ARGS: NULL where they could not be read. */
+static bool may_call(struct call *call, const struct method *method, const char *args)
+{
+	const struct principal *principal = &call->caller->principal;
+	bool names_session = find_row(method, "session") || find_row(method, "channel");
+	if (!gate_allows_guest(principal, names_session, method->for_guests)) {
+		call_fail(call, CODE_FORBIDDEN, NULL, NULL, "`%s` is not for who came by a share", method->name);
 		return false;
 	}
-	if (!gate_allows_right(&call->caller->principal, method->right)) {
+	const struct principal there = principal_there(call, method, args);
+	if (gate_allows_right(&there, method->right))
+		return true;
+	if (names_session && args && there.rights == 0 && principal->rights != 0)
+		call_fail(call, CODE_FORBIDDEN, NULL, NULL, "an owner removed you from this session");
+	else
 		call_fail(call, CODE_FORBIDDEN, "right", right_name(method->right), "`%s` needs the right `%s`", method->name,
 		          right_name(method->right));
-		return false;
-	}
-	return true;
+	return false;
 }
 
 void call_dispatch(struct caller *caller, uint32_t id, struct view name, struct reader params)
@@ -166,16 +237,18 @@ void call_dispatch(struct caller *caller, uint32_t id, struct view name, struct 
 		call_fail(call, CODE_UNKNOWN_METHOD, NULL, NULL, "there is no method `%.*s`", shown, name.data);
 		return;
 	}
-	if (!may_call(call, method))
+	if (is_stopping(call))
 		return;
 	_Alignas(max_align_t) char args[METHOD_PARAMS_BYTES] = {0};
 	if (method->defaults)
 		memcpy(args, method->defaults, method->size);
 	struct arena arena = {.used = 0};
 	struct params_error error;
-	if (params_decode(params, method->params, args, &arena, &error))
+	bool is_read = params_decode(params, method->params, args, &arena, &error);
+	bool may = may_call(call, method, is_read ? args : NULL);
+	if (may && is_read)
 		method->handle(call, args);
-	else
+	else if (may)
 		call_fail(call, error.code, "field", error.field, "%s", error.message);
 	arena_finish(&arena);
 }

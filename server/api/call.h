@@ -26,7 +26,8 @@ struct door {
 	void (*fail)(struct caller *caller, uint32_t id, const uint8_t *error, size_t length);
 	/* Attach to SESSION: the door fills number, wake and owner. NULL when it has no room for one more. */
 	struct channel *(*attach)(struct caller *caller, struct session *session, struct channel_options *options);
-	bool (*detach)(struct caller *caller, uint32_t channel); /* false: there is no such channel */
+	bool (*detach)(struct caller *caller, uint32_t channel);                   /* false: there is no such channel */
+	struct channel *(*channel)(const struct caller *caller, uint32_t channel); /* NULL: there is no such channel */
 };
 
 struct caller {
@@ -49,9 +50,10 @@ struct server {
 	bool is_draining;                  /* no session can be made any more */
 	uint64_t errors[ERROR_CODE_COUNT]; /* that were answered, by code */
 	struct tokens *tokens;
-	struct templates *templates;                                     /* NULL: only `default` */
-	size_t tenant_sessions;                                          /* at once, of one tenant; 0 = no limit */
-	void (*on_revoked)(struct server *server, const char *token_id); /* NULL = nobody waits */
+	struct templates *templates;                                           /* NULL: only `default` */
+	size_t tenant_sessions;                                                /* at once, of one tenant; 0 = no limit */
+	void (*on_revoked)(struct server *server, const char *token_id);       /* NULL = nobody waits */
+	void (*on_removed)(struct server *server, const struct bearer *guest); /* the same */
 };
 
 struct call {
@@ -72,6 +74,10 @@ enum {
 
 void caller_init(struct caller *caller, const struct door *door, struct server *server);
 void caller_finish(struct caller *caller); /* cancels what is open */
+struct bearer caller_bearer(const struct caller *caller);
+/* What it may do in SESSION, in which an owner can have given it another role than its token's. */
+struct principal caller_in_session(const struct caller *caller, const struct session *session);
+bool caller_was_removed(const struct caller *caller, const struct session *session);
 
 /* Run the method: finds it, decodes PARAMS, asks the gate. */
 void call_dispatch(struct caller *caller, uint32_t id, struct view method, struct reader params);

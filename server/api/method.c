@@ -1,9 +1,12 @@
 #include "method.h"
 
 #include "process_methods.h"
+#include "role_methods.h"
 #include "session_methods.h"
+#include "share_methods.h"
 #include "shell_methods.h"
 #include "templates.h"
+#include "terminal_methods.h"
 #include "token_methods.h"
 
 #define ARGS(type) .size = sizeof(struct type)
@@ -12,7 +15,7 @@ const struct method methods[] = {
 	{"session.create", RIGHT_MANAGE, session_create_params, ARGS(session_create_args),
      .defaults = &session_create_defaults, .handle = handle_session_create, .summary = "make a session"},
 	{"session.list", RIGHT_READ, session_list_params, ARGS(session_list_args), .handle = handle_session_list,
-     .summary = "all sessions, or those that have ended and can be read"},
+     .for_guests = true, .summary = "all sessions, or those that have ended and can be read"},
 	{"session.info", RIGHT_READ, session_params, ARGS(session_args), .handle = handle_session_info,
      .summary = "one session, with its limits and layers"},
 	{"session.update", RIGHT_MANAGE, session_update_params, ARGS(session_update_args), .handle = handle_session_update,
@@ -23,6 +26,28 @@ const struct method methods[] = {
      .handle = handle_session_attach, .summary = "subscribe to a session's events"},
 	{"session.detach", RIGHT_READ, detach_params, ARGS(detach_args), .handle = handle_session_detach,
      .summary = "end a subscription"},
+	{"session.role", RIGHT_MANAGE, role_params, ARGS(role_args), .handle = handle_session_role,
+     .summary = "give a participant another role"},
+	{"session.remove", RIGHT_MANAGE, remove_params, ARGS(role_args), .handle = handle_session_remove,
+     .summary = "remove a participant, whose token is no longer good here"},
+	{"session.note", RIGHT_RUN, note_params, ARGS(note_args), .handle = handle_session_note,
+     .summary = "pin a text to this moment"},
+	{"session.share", RIGHT_MANAGE, share_params, ARGS(share_args), .defaults = &share_defaults,
+     .handle = handle_session_share, .summary = "make a token for a link into this session"},
+	{"session.shares", RIGHT_MANAGE, session_params, ARGS(session_args), .handle = handle_session_shares,
+     .summary = "the links into this session"},
+	{"session.unshare", RIGHT_MANAGE, unshare_params, ARGS(unshare_args), .handle = handle_session_unshare,
+     .summary = "make a link worthless, and close its connections"},
+	{"terminal.set", RIGHT_MANAGE, terminal_set_params, ARGS(terminal_set_args), .defaults = &terminal_set_defaults,
+     .handle = handle_terminal_set, .summary = "who types into a terminal, and whose window gives its size"},
+	{"terminal.take", RIGHT_RUN, terminal_params, ARGS(terminal_args), .handle = handle_terminal_take,
+     .summary = "drive a terminal"},
+	{"terminal.release", RIGHT_RUN, terminal_params, ARGS(terminal_args), .handle = handle_terminal_release,
+     .summary = "drive it no more, or take back a request"},
+	{"terminal.grant", RIGHT_RUN, terminal_grant_params, ARGS(terminal_args), .handle = handle_terminal_grant,
+     .summary = "let another drive"},
+	{"terminal.request", RIGHT_RUN, terminal_params, ARGS(terminal_args), .handle = handle_terminal_request,
+     .summary = "ask who drives to let you"},
 	{"process.start", RIGHT_RUN, start_params, ARGS(start_args), .defaults = &start_defaults,
      .handle = handle_process_start, .summary = "start a command"},
 	{"process.run", RIGHT_RUN, run_params, ARGS(start_args), .defaults = &start_defaults, .handle = handle_process_run,

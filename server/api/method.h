@@ -15,6 +15,7 @@ struct method {
 	size_t size;                /* of the struct that the handler gets; at most METHOD_PARAMS_BYTES */
 	const void *defaults;       /* such a struct; NULL: zeroes */
 	void (*handle)(struct call *call, const void *params); /* PARAMS are valid until it returns */
+	bool for_guests;                                       /* although it names neither a session nor a channel */
 	const char *summary;
 };
 

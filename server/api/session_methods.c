@@ -10,7 +10,7 @@
 
 static const uint64_t years_ms = UINT64_C(10) * 365 * 24 * 3600 * 1000; /* the most that a time may be */
 static const char *const modes[] = {"live", "lossless", NULL};
-static const char *const roles[] = {"viewer", "editor", "owner", NULL}; /* index + 1 = enum role */
+const char *const role_choices[] = {"viewer", "editor", "owner", NULL}; /* index + 1 = enum role */
 
 #define SESSION_ROW(type)                                                                                   \
 	{                                                                                                       \
@@ -53,7 +53,7 @@ const struct param attach_params[] = {
      .summary = "the last seq that the client has"},
 	{"mode", PARAM_CHOICE, offsetof(struct attach_args, mode), .choices = modes},
 	{"name", PARAM_TEXT, offsetof(struct attach_args, name), .most = LIMIT_NAME_BYTES, .summary = "shown to others"},
-	{"role", PARAM_CHOICE, offsetof(struct attach_args, role), .choices = roles},
+	{"role", PARAM_CHOICE, offsetof(struct attach_args, role), .choices = role_choices},
 	{"processes", PARAM_UINTS, offsetof(struct attach_args, processes), .most = 1024,
      .summary = "only these processes' output"},
 	{"credit", PARAM_OPTIONAL, offsetof(struct attach_args, credit), .most = WIRE_INTEGER_MAX,
@@ -73,6 +73,20 @@ static struct session *fail_unknown(struct call *call, const char *id)
 	return NULL;
 }
 
+static struct session *fail_removed(struct call *call, struct session *session)
+{
+	call_fail(call, CODE_FORBIDDEN, "session", session->id, "an owner removed you from this session");
+	session_channel_gone(session);
+	return NULL;
+}
+
+/* A guest sees the session of its token alone. */
+static bool is_in_sight(const struct call *call, const char *id)
+{
+	const char *only = call->caller->principal.session;
+	return only[0] == '\0' || strcmp(only, id) == 0;
+}
+
 static struct session *fail_ended(struct call *call, const char *id)
 {
 	call_fail(call, CODE_SESSION_ENDED, "session", id, "session `%s` has ended", id);
@@ -81,6 +95,8 @@ static struct session *fail_ended(struct call *call, const char *id)
 
 struct session *call_session(struct call *call, const char *id)
 {
+	if (!is_in_sight(call, id))
+		return fail_unknown(call, id);
 	struct session *session = sessions_find(&call->caller->server->sessions, id, strlen(id),
 	                                        call->caller->principal.tenant);
 	if (!session)
@@ -96,9 +112,13 @@ struct session *call_readable_session(struct call *call, const char *id)
 	struct sessions *sessions = &call->caller->server->sessions;
 	const char *tenant = call->caller->principal.tenant;
 	struct error err = {0};
+	if (!is_in_sight(call, id))
+		return fail_unknown(call, id);
 	struct session *session = sessions_find(sessions, id, strlen(id), tenant);
 	if (!session)
 		session = kept_open(sessions, id, tenant, &err);
+	if (session && caller_was_removed(call->caller, session))
+		return fail_removed(call, session);
 	if (session)
 		return session;
 	if (err.message[0])
@@ -242,7 +262,7 @@ static bool is_callers(const struct call *call, const char *tenant)
 static bool is_shown(const struct session *session, const struct call *call)
 {
 	bool is_there = session->state == SESSION_RUNNING || session->state == SESSION_ENDING;
-	return is_there && is_callers(call, session->tenant);
+	return is_there && is_callers(call, session->tenant) && is_in_sight(call, session->id);
 }
 
 /* A list of very many sessions has no room for what was noted beside the last ones. */
@@ -283,7 +303,7 @@ static void write_end(struct writer *writer, uint64_t ended_us, const char *reas
 static bool is_ending_up(const struct session *session, const struct call *call)
 {
 	return session->state == SESSION_ENDED && !session->is_kept && session->recording &&
-	       is_callers(call, session->tenant);
+	       is_callers(call, session->tenant) && is_in_sight(call, session->id);
 }
 
 /* The newest ones, as many as a message holds. */
@@ -297,7 +317,7 @@ static void list_ended(struct call *call)
 	LIST_FOREACH(session, &sessions->list, link)
 		count += is_ending_up(session, call);
 	TAILQ_FOREACH(row, &sessions->kept.list, link)
-		count += is_callers(call, row->tenant);
+		count += is_callers(call, row->tenant) && is_in_sight(call, row->id);
 	uint32_t most = count < ROWS_MOST ? count : ROWS_MOST;
 	writer_array(&call->result, most);
 	LIST_FOREACH(session, &sessions->list, link) {
@@ -309,7 +329,7 @@ static void list_ended(struct call *call)
 		write_end(&call->result, session->ended_us, session->end_reason);
 	}
 	TAILQ_FOREACH_REVERSE(row, &sessions->kept.list, kept_sessions, link) {
-		if (!is_callers(call, row->tenant) || most == 0)
+		if (!is_callers(call, row->tenant) || !is_in_sight(call, row->id) || most == 0)
 			continue;
 		most--;
 		writer_map(&call->result, SUMMARY_KEYS + 2);
@@ -364,13 +384,8 @@ static void write_participants(struct writer *writer, const struct session *sess
 	const struct channel *channel;
 	writer_str(writer, "participants");
 	writer_array(writer, count_channels(session));
-	LIST_FOREACH(channel, &session->channels, link) {
-		writer_map(writer, 4);
-		writer_key_uint(writer, "participant", channel->participant);
-		writer_key_str(writer, "name", channel->name);
-		writer_key_str(writer, "role", role_name(channel->role));
-		writer_key_str(writer, "client", channel->client_name);
-	}
+	LIST_FOREACH(channel, &session->channels, link)
+		participant_write(writer, channel);
 }
 
 static void write_queue(struct writer *writer, const char *name, uint64_t used, uint64_t limit)
@@ -484,16 +499,18 @@ void handle_server_info(struct call *call, const void *arguments)
 
 /* --- attach and detach --------------------------------------------------------------------------------------- */
 
-static bool options_of(struct call *call, const struct attach_args *args, struct channel_options *options)
+static bool options_of(struct call *call, const struct session *session, const struct attach_args *args,
+                       struct channel_options *options)
 {
-	const struct principal *principal = &call->caller->principal;
+	const struct principal there = caller_in_session(call->caller, session), *principal = &there;
 	*options = (struct channel_options){
 		.has_after = args->after.has,
 		.after = args->after.value,
 		.mode = args->mode == 1 ? CHANNEL_LOSSLESS : CHANNEL_LIVE,
 		.role = gate_role(principal, (enum role)(args->role + 1)),
-		.name = args->name ? args->name : principal->name,
+		.name = args->name ? args->name : call->caller->principal.name,
 		.client_name = call->caller->client_name,
+		.bearer = caller_bearer(call->caller),
 		.processes = args->processes.values,
 		.process_count = args->processes.count,
 		.has_credit = args->credit.has,
@@ -502,7 +519,7 @@ static bool options_of(struct call *call, const struct attach_args *args, struct
 	memcpy(options->client, call->caller->client, sizeof options->client);
 	if (options->role == ROLE_NONE) {
 		const char *highest = role_name(principal_role(principal));
-		call_fail(call, CODE_FORBIDDEN, "field", "role", "this token allows at most the role `%s`", highest);
+		call_fail(call, CODE_FORBIDDEN, "field", "role", "you may have at most the role `%s` here", highest);
 		return false;
 	}
 	if (options->mode == CHANNEL_LOSSLESS && !gate_allows_lossless(options->role)) {
@@ -545,18 +562,24 @@ void handle_session_attach(struct call *call, const void *arguments)
 	struct session *session = call_readable_session(call, args->session);
 	if (!session)
 		return;
-	const struct channel *channel = options_of(call, args, &options) ? attach_to(call, session, &options) : NULL;
+	const struct channel *channel = options_of(call, session, args, &options) ? attach_to(call, session, &options)
+	                                                                          : NULL;
 	if (!channel) {
 		session_channel_gone(session);
 		return;
 	}
-	writer_map(&call->result, 6);
+	writer_map(&call->result, 9);
 	writer_key_uint(&call->result, "channel", channel->number);
 	writer_key_uint(&call->result, "participant", channel->participant);
+	writer_key_uint(&call->result, "colour", channel->colour);
 	writer_key_uint(&call->result, "first", history_first(session));
 	writer_key_uint(&call->result, "last", history_last(session));
 	writer_key_str(&call->result, "role", role_name(channel->role));
 	write_stdin_offsets(&call->result, session, channel);
+	writer_str(&call->result, "participants");
+	participants_write(&call->result, session);
+	writer_str(&call->result, "terminals");
+	sharing_write_all(&call->result, session);
 	call_answer(call);
 }
 

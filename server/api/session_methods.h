@@ -41,6 +41,7 @@ struct detach_args {
 	uint64_t channel;
 };
 
+extern const char *const role_choices[]; /* index + 1 = enum role; ended by NULL */
 extern const struct param session_create_params[], session_list_params[], session_update_params[], session_params[],
 	attach_params[], detach_params[], no_params[];
 extern const struct session_create_args session_create_defaults;

@@ -336,17 +336,16 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 	connection_wake(connection);
 }
 
-/* What was sent before is still delivered, if the client takes it within a second. */
-static void expel(struct connection *connection, const char *text)
+void connection_expel(struct connection *connection, enum close_code code, const char *text)
 {
-	connection_close(connection, CLOSE_NOT_ALLOWED, text);
+	connection_close(connection, code, text);
 	end_within(connection, EXPEL_SECONDS);
 }
 
 static void on_expired(struct ev_loop *loop, ev_periodic *periodic, int events)
 {
 	(void)loop, (void)events;
-	expel(periodic->data, "the token has expired");
+	connection_expel(periodic->data, CLOSE_NOT_ALLOWED, "the token has expired");
 }
 
 void connection_watch_expiry(struct connection *connection)
@@ -365,7 +364,18 @@ void connections_revoked(struct server *server, const char *token_id)
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
 		if (connection->is_greeted && strcmp(connection->caller.principal.id, token_id) == 0)
-			expel(connection, "the token was revoked");
+			connection_expel(connection, CLOSE_NOT_ALLOWED, "the token was revoked");
+}
+
+void connections_removed(struct server *server, const struct bearer *guest)
+{
+	struct gateway *gateway = (struct gateway *)(void *)server;
+	struct connection *connection;
+	LIST_FOREACH(connection, &gateway->connections, link) {
+		const struct bearer bearer = caller_bearer(&connection->caller);
+		if (connection->is_greeted && bearer_equals(guest, &bearer))
+			connection_expel(connection, CLOSE_REMOVED, "an owner removed you");
+	}
 }
 _Static_assert(offsetof(struct gateway, server) == 0, "what the methods see is the gateway's beginning");
 

@@ -62,6 +62,10 @@ void connection_wake(struct connection *connection);
 /* Close it when its principal's token expires, if it does; and now, those whose token has this id (on_revoked). */
 void connection_watch_expiry(struct connection *connection);
 void connections_revoked(struct server *server, const char *token_id);
+/* Close those of a guest whom an owner removed (on_removed). */
+void connections_removed(struct server *server, const struct bearer *guest);
+/* Close it; what was sent before is still delivered, if the client takes it within a second. */
+void connection_expel(struct connection *connection, enum close_code code, const char *text);
 
 /* Carry out a message, all of it (message.c). False: the connection closes. */
 bool connection_message(struct connection *connection, const uint8_t *data, size_t length);

@@ -288,6 +288,7 @@ static void init_server(struct gateway *gateway)
 	gateway->most_sockets = count_sockets(config);
 	server->tenant_sessions = config->tenant_sessions;
 	server->on_revoked = connections_revoked;
+	server->on_removed = connections_removed;
 }
 
 static void watch_signals(struct gateway *gateway)

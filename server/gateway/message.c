@@ -2,6 +2,7 @@
 #include "connection.h"
 #include "protocol/frame.h"
 #include "server/api/params.h"
+#include "server/api/share_methods.h"
 #include "server/guard/gate.h"
 #include "server/guard/tokens.h"
 
@@ -98,6 +99,16 @@ static void wake_attachment(void *owner)
 	connection_wake(attachment->connection);
 }
 
+/* An owner removed the channel. Who has nothing else here, or came for this alone, need not stay. */
+static void expel_attachment(void *owner)
+{
+	struct attachment *attachment = owner;
+	struct connection *connection = attachment->connection;
+	connection_channel_over(attachment, "removed");
+	if (connection->attachment_count == 0)
+		connection_expel(connection, CLOSE_REMOVED, "an owner removed you");
+}
+
 static struct channel *attach(struct caller *caller, struct session *session, struct channel_options *options)
 {
 	struct connection *connection = connection_of(caller);
@@ -110,6 +121,7 @@ static struct channel *attach(struct caller *caller, struct session *session, st
 	attachment->number = ++connection->last_number;
 	options->number = attachment->number;
 	options->wake = wake_attachment;
+	options->expel = expel_attachment;
 	options->owner = attachment;
 	attachment->channel = channel_attach(session, options);
 	TAILQ_INSERT_TAIL(&connection->attachments, attachment, link);
@@ -138,9 +150,20 @@ struct attachment *connection_attachment(const struct connection *connection, ui
 static bool detach(struct caller *caller, uint32_t number)
 {
 	struct attachment *attachment = connection_attachment(connection_of(caller), number);
-	if (attachment)
-		detach_one(attachment);
-	return attachment != NULL;
+	if (!attachment)
+		return false;
+	attachment->channel->has_left = true;
+	detach_one(attachment);
+	return true;
+}
+
+static struct channel *find_channel(const struct caller *caller, uint32_t number)
+{
+	const struct connection *connection = (const struct connection *)(const void *)((const char *)caller -
+	                                                                                offsetof(struct connection,
+	                                                                                         caller));
+	const struct attachment *attachment = connection_attachment(connection, number);
+	return attachment ? attachment->channel : NULL;
 }
 
 void connection_detach_all(struct connection *connection)
@@ -166,6 +189,7 @@ const struct door connection_door = {
 	.fail = send_failure,
 	.attach = attach,
 	.detach = detach,
+	.channel = find_channel,
 };
 
 /* --- hello --------------------------------------------------------------------------------------------------- */
@@ -209,7 +233,7 @@ static void welcome(struct connection *connection, uint32_t id)
 {
 	struct writer result;
 	writer_init(&result, NOTICE_BYTES);
-	writer_map(&result, 8);
+	writer_map(&result, 9);
 	writer_key_str(&result, "server", "sandbar/" SANDBAR_VERSION);
 	writer_key_uint(&result, "version", WIRE_VERSION);
 	writer_key_str(&result, "principal", connection->caller.principal.name);
@@ -218,6 +242,8 @@ static void welcome(struct connection *connection, uint32_t id)
 	writer_key_uint(&result, "message_bytes", LIMIT_MESSAGE_BYTES);
 	writer_key_uint(&result, "stdin_window", LIMIT_STDIN_WINDOW);
 	writer_key_uint(&result, "epoch", connection->gateway->server.epoch);
+	const char *session = connection->caller.principal.session;
+	writer_key_str(&result, "session", session[0] ? session : NULL);
 	send_result(&connection->caller, id, result.data, result.length);
 	writer_finish(&result);
 }
@@ -234,6 +260,10 @@ static bool greet(struct connection *connection, uint32_t id, const struct hello
 		return refuse_hello(connection, id, CODE_UNAUTHENTICATED, "token",
 		                    "the token is wrong, has expired or was revoked");
 	memcpy(caller->client, args->client_id.data, CLIENT_ID_BYTES);
+	enum error_code code;
+	const char *text;
+	if (caller->principal.session[0] && !share_lets_in(caller, &code, &text))
+		return refuse_hello(connection, id, code, "token", text);
 	snprintf(caller->client_name, sizeof caller->client_name, "%s", args->client ? args->client : "");
 	connection->is_greeted = true;
 	ev_timer_stop(connection->gateway->loop, &connection->hello);
@@ -335,6 +365,10 @@ static const char *input_text(enum error_code code)
 		return "the process was started without stdin";
 	case CODE_PROCESS_EXITED:
 		return "the process has exited";
+	case CODE_NOT_DRIVER:
+		return "another participant drives this terminal; terminal.request asks for it";
+	case CODE_FORBIDDEN:
+		return "input needs the role `editor`, which this channel does not have";
 	default:
 		return "too many clients send input in this session";
 	}
@@ -344,7 +378,17 @@ static void tell_input_result(struct channel *channel, const struct process *pro
 {
 	if (result.code == ERROR_CODE_NONE)
 		return;
-	const char *key = result.code == CODE_STDIN_GAP ? "expected" : result.code == CODE_STDIN_WINDOW ? "accepted" : NULL;
+	static const struct {
+		enum error_code code;
+		const char *key;
+	} keys[] = {{CODE_STDIN_GAP, "expected"},
+	            {CODE_NOT_DRIVER, "expected"},
+	            {CODE_FORBIDDEN, "expected"},
+	            {CODE_STDIN_WINDOW, "accepted"}};
+	const char *key = NULL;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (keys[i].code == result.code)
+			key = keys[i].key;
 	channel_error(channel, process->number, result.code, input_text(result.code), key, result.offset);
 }
 
@@ -355,17 +399,38 @@ static struct input_sender sender_of(const struct channel *channel)
 	return sender;
 }
 
+/* It is not taken: its sender hears where its input goes on. */
+static void refuse_input(struct channel *channel, struct process *process, enum error_code code)
+{
+	const struct input_result refused = {code, input_taken(&process->input, channel->client)};
+	tell_input_result(channel, process, refused);
+}
+
+static bool may_type(struct channel *channel, struct process *process)
+{
+	if (!sharing_is_open(&process->sharing) || sharing_lets_type(&process->sharing, channel->participant))
+		return true;
+	refuse_input(channel, process, CODE_NOT_DRIVER);
+	return false;
+}
+
 static void carry_out_stdin(struct channel *channel, struct process *process, const struct frame_fields *fields)
 {
 	const struct input_sender sender = sender_of(channel);
-	tell_input_result(channel, process,
-	                  input_take(&process->input, &sender, fields->numbers[1], (const uint8_t *)fields->bytes.data,
-	                             fields->bytes.length));
+	if (!may_type(channel, process))
+		return;
+	struct input_result result = input_take(&process->input, &sender, fields->numbers[1],
+	                                        (const uint8_t *)fields->bytes.data, fields->bytes.length);
+	tell_input_result(channel, process, result);
+	if (result.code == ERROR_CODE_NONE)
+		channel_types(channel, process->number);
 }
 
 static void carry_out_eof(struct channel *channel, struct process *process, const struct frame_fields *fields)
 {
 	const struct input_sender sender = sender_of(channel);
+	if (!may_type(channel, process))
+		return;
 	tell_input_result(channel, process, input_take_end(&process->input, &sender, fields->numbers[1]));
 }
 
@@ -376,8 +441,10 @@ static void carry_out_resize(struct channel *channel, struct process *process, c
 		channel_error(channel, process->number, CODE_INVALID_FRAME, "columns and rows must be 1...1000", NULL, 0);
 	else if (!process->terminal)
 		channel_error(channel, process->number, CODE_NOT_TERMINAL, "the process has no terminal", NULL, 0);
-	else if (!process_resize(process, (uint16_t)cols, (uint16_t)rows))
+	else if (!sharing_is_open(&process->sharing))
 		channel_error(channel, process->number, CODE_PROCESS_EXITED, "the terminal is gone", NULL, 0);
+	else
+		windows_tell(&process->sharing.windows, channel, (struct window){(uint16_t)cols, (uint16_t)rows});
 }
 
 static void carry_out_credit(struct channel *channel, struct process *process, const struct frame_fields *fields)
@@ -414,17 +481,21 @@ static bool read_fields(struct reader *reader, const struct frame_row *row, uint
 static void carry_out(struct channel *channel, const struct frame_row *row, const struct frame_fields *fields)
 {
 	uint32_t number = row->has_process ? (uint32_t)fields->numbers[0] : 0;
+	struct process *process = row->has_process && fields->numbers[0] <= UINT32_MAX
+	                              ? session_find_process(channel->session, number)
+	                              : NULL;
+	if (process && process->state == PROCESS_STARTING)
+		process = NULL;
 	if (!gate_allows_frame(channel->role, row->kind)) {
-		channel_error(channel, number, CODE_FORBIDDEN, "this needs a higher role than the channel has", NULL, 0);
+		if (process && (row->has_bytes || row->kind == FRAME_EOF))
+			refuse_input(channel, process, CODE_FORBIDDEN);
+		else
+			channel_error(channel, number, CODE_FORBIDDEN, "this needs a higher role than the channel has", NULL, 0);
 		return;
 	}
-	struct process *process = NULL;
-	if (row->has_process) {
-		process = fields->numbers[0] <= UINT32_MAX ? session_find_process(channel->session, number) : NULL;
-		if (!process || process->state == PROCESS_STARTING) {
-			channel_error(channel, number, CODE_NOT_FOUND, "the session has no such process", NULL, 0);
-			return;
-		}
+	if (row->has_process && !process) {
+		channel_error(channel, number, CODE_NOT_FOUND, "the session has no such process", NULL, 0);
+		return;
 	}
 	row->carry_out(channel, process, fields);
 }

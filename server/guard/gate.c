@@ -31,6 +31,18 @@ bool gate_allows_frame(enum role role, enum frame_kind kind)
 	return false;
 }
 
+struct principal gate_in_session(const struct principal *principal, enum role role)
+{
+	struct principal there = *principal;
+	there.rights = (principal->rights & RIGHT_ADMIN) | principal_rights_of(role);
+	return there;
+}
+
+bool gate_allows_guest(const struct principal *principal, bool names_session, bool for_guests)
+{
+	return principal->session[0] == '\0' || names_session || for_guests;
+}
+
 enum role gate_role(const struct principal *principal, enum role wanted)
 {
 	enum role highest = principal_role(principal);
@@ -42,6 +54,11 @@ enum role gate_role(const struct principal *principal, enum role wanted)
 bool gate_allows_lossless(enum role role)
 {
 	return role >= ROLE_EDITOR;
+}
+
+bool gate_allows_taking_over(enum role role)
+{
+	return role >= ROLE_OWNER;
 }
 
 const char *right_name(enum right right)

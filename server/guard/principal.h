@@ -24,7 +24,7 @@ enum right {
 #undef RIGHT
 };
 
-enum { PRINCIPAL_NAME_BYTES = 64, TOKEN_ID_BYTES = 16 };
+enum { PRINCIPAL_NAME_BYTES = 64, PRINCIPAL_SESSION_BYTES = 16, TOKEN_ID_BYTES = 16 };
 
 #define OPERATOR_TENANT "default" /* who has `admin` here looks after the whole server */
 
@@ -32,11 +32,14 @@ struct principal {
 	char id[TOKEN_ID_BYTES + 1]; /* of the token, to revoke it by */
 	char name[PRINCIPAL_NAME_BYTES + 1];
 	char tenant[PRINCIPAL_NAME_BYTES];
-	uint32_t rights;    /* of enum right */
-	uint64_t expires_s; /* since 1970; 0 = never */
+	char session[PRINCIPAL_SESSION_BYTES + 1]; /* of a guest: the one session that its token is for; else "" */
+	uint32_t rights;                           /* of enum right */
+	uint64_t expires_s;                        /* since 1970; 0 = never */
 };
 
 /* The highest role that the rights give: manage → owner, run → editor, read → viewer. */
 enum role principal_role(const struct principal *principal);
+/* The rights that a role gives: the other way round. */
+uint32_t principal_rights_of(enum role role);
 
 #endif

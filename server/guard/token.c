@@ -29,6 +29,17 @@ enum role principal_role(const struct principal *principal)
 	return principal->rights & RIGHT_READ ? ROLE_VIEWER : ROLE_NONE;
 }
 
+uint32_t principal_rights_of(enum role role)
+{
+	static const uint32_t rights_of[] = {
+		[ROLE_NONE] = 0,
+		[ROLE_VIEWER] = RIGHT_READ,
+		[ROLE_EDITOR] = RIGHT_READ | RIGHT_RUN,
+		[ROLE_OWNER] = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE,
+	};
+	return rights_of[role];
+}
+
 /* base64url without padding (RFC 4648 §5). Returns the length of TO, which is ended by NUL. */
 static size_t base64url(char *to, const void *from, size_t length)
 {
@@ -86,6 +97,8 @@ static json_t *claims_of(const struct principal *principal)
 	                           names, "jti", jti);
 	if (claims && principal->expires_s > 0)
 		json_object_set_new(claims, "exp", json_integer((json_int_t)principal->expires_s));
+	if (claims && principal->session[0])
+		json_object_set_new(claims, "ses", json_string(principal->session));
 	return claims;
 }
 
@@ -173,6 +186,8 @@ static bool read_claims(const char *text, size_t length, uint64_t now_s, struct 
 	bool good = copy_claim(principal->id, sizeof principal->id, claims, "jti") &&
 	            copy_claim(principal->name, sizeof principal->name, claims, "sub") &&
 	            copy_claim(principal->tenant, sizeof principal->tenant, claims, "ten") &&
+	            (!json_object_get(claims, "ses") ||
+	             copy_claim(principal->session, sizeof principal->session, claims, "ses")) &&
 	            (!expires || (json_integer_value(expires) > 0 && principal->expires_s > now_s));
 	json_decref(claims);
 	return good;

@@ -2,7 +2,8 @@
  * token.h: tokens are JWTs (RFC 7519) signed with Ed25519 (RFC 8037). The algorithm comes from the key: a token
  * whose header says anything but {"alg":"EdDSA"} is refused.
  *
- * Claims: sub (name), ten (tenant), rights (list of names), exp (seconds since 1970, optional), jti (the token's id).
+ * Claims: sub (name), ten (tenant), rights (list of names), exp (seconds since 1970, optional), jti (the token's id),
+ * ses (of a share's token: its session).
  */
 #ifndef SANDBAR_TOKEN_H
 #define SANDBAR_TOKEN_H

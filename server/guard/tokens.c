@@ -228,6 +228,12 @@ static void drop_expired(struct tokens *tokens, uint64_t now_s)
 	tokens->count = kept;
 }
 
+char *tokens_mint(const struct tokens *tokens, struct principal *principal, struct error *err)
+{
+	token_new_id(principal->id);
+	return token_mint(tokens->key, principal, err);
+}
+
 char *tokens_create(struct tokens *tokens, struct principal *principal, const char *by, uint64_t now_s,
                     struct error *err)
 {
@@ -236,8 +242,7 @@ char *tokens_create(struct tokens *tokens, struct principal *principal, const ch
 		error_set(err, ENOSPC, "there are %d tokens, the most that are kept", TOKENS_MOST);
 		return NULL;
 	}
-	token_new_id(principal->id);
-	char *token = token_mint(tokens->key, principal, err);
+	char *token = tokens_mint(tokens, principal, err);
 	if (!token)
 		return NULL;
 	struct token_record *record = &tokens->records[tokens->count++];

@@ -33,6 +33,8 @@ bool tokens_verify(struct tokens *tokens, const char *token, size_t length, uint
 /* Make one for PRINCIPAL, whose id is filled in; the caller frees it. NULL on error; errnum ENOSPC: TOKENS_MOST. */
 char *tokens_create(struct tokens *tokens, struct principal *principal, const char *by, uint64_t now_s,
                     struct error *err);
+/* The same for a share's token, whose record its session keeps. */
+char *tokens_mint(const struct tokens *tokens, struct principal *principal, struct error *err);
 /* -1 when it could not be written, and then nothing has changed. RECORD is of tokens_at(). */
 int tokens_revoke(struct tokens *tokens, const struct token_record *record, struct error *err);
 

@@ -8,50 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TYPING_US = 1000000 };
+
 static void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
-}
-
-bool channel_exists(const struct session *session, uint32_t participant)
-{
-	const struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		if (channel->participant == participant)
-			return true;
-	return false;
-}
-
-void participant_event(struct session *session, const struct participant_record *who, const char *change)
-{
-	struct writer *event = session_event_begin(session, FRAME_PARTICIPANT, 2);
-	writer_uint(event, who->participant);
-	writer_map(event, 4);
-	writer_key_str(event, "change", change);
-	writer_key_str(event, "name", who->name);
-	writer_key_str(event, "role", role_name((enum role)who->role));
-	writer_key_str(event, "client", who->client_name);
-	session_event_commit(session);
-}
-
-static struct participant_record participant_of(const struct channel *channel)
-{
-	struct participant_record who = {.participant = channel->participant, .role = channel->role};
-	copy_text(who.name, sizeof who.name, channel->name);
-	copy_text(who.client_name, sizeof who.client_name, channel->client_name);
-	return who;
-}
-
-/* Tell that it joined or left, and keep for a later gateway who is there. */
-static void tell_participant(struct channel *channel, bool joined)
-{
-	struct session *session = channel->session;
-	const struct participant_record who = participant_of(channel);
-	*records_next_participant(session->records) = session->next_participant;
-	struct participant_record *row = records_participant(session->records, joined ? 0 : who.participant);
-	if (row)
-		*row = joined ? who : (struct participant_record){.participant = 0};
-	participant_event(session, &who, joined ? "joined" : "left");
 }
 
 static void place_cursor(struct channel *channel, const struct channel_options *options)
@@ -73,7 +34,6 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	channel->wake = options->wake;
 	channel->owner = options->owner;
 	channel->number = options->number;
-	channel->participant = ++session->next_participant;
 	channel->mode = options->mode;
 	channel->role = options->role;
 	channel->has_credit = options->has_credit;
@@ -82,6 +42,8 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	copy_text(channel->name, sizeof channel->name, options->name);
 	copy_text(channel->client_name, sizeof channel->client_name, options->client_name);
 	memcpy(channel->client, options->client, sizeof channel->client);
+	channel->bearer = options->bearer;
+	channel->expel = options->expel;
 	if (options->processes) {
 		channel->processes = calloc(options->process_count + 1, sizeof *channel->processes);
 		if (!channel->processes)
@@ -94,10 +56,11 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	place_cursor(channel, options);
 	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
+	participant_joined(channel);
 	if (session->state == SESSION_ENDED)
-		channel->closing = "session_ended"; /* nothing is added behind ENDED */
+		channel->closing = "session_ended";
 	else
-		tell_participant(channel, true);
+		sharing_joined(session, channel);
 	channel->live_after = history_last(session);
 	tell_unknown_input(channel);
 	return channel;
@@ -107,15 +70,34 @@ void channel_detach(struct channel *channel)
 {
 	struct session *session = channel->session;
 	LIST_REMOVE(channel, link);
-	if (session->state != SESSION_ENDED)
-		tell_participant(channel, false);
+	participant_left(channel, channel->removed_by[0] ? channel->removed_by : NULL);
+	sharing_left(session, channel, !channel->has_left);
 	history_finish(&channel->at);
 	writer_finish(&channel->own);
 	free(channel->processes);
 	free(channel->unsent);
+	told_windows_finish(&channel->told);
 	free(channel);
 	session_reconsider_holds(session);
 	session_channel_gone(session);
+}
+
+uint64_t channel_set_role(struct channel *channel, enum role role, const char *by)
+{
+	uint64_t seq = participant_role(channel, role, by);
+	if (role < ROLE_EDITOR && channel->mode == CHANNEL_LOSSLESS) { /* a viewer holds nothing back */
+		channel->mode = CHANNEL_LIVE;
+		session_reconsider_holds(channel->session);
+	}
+	sharing_role_changed(channel->session, channel);
+	return seq;
+}
+
+void channel_remove(struct channel *channel, const char *by)
+{
+	copy_text(channel->removed_by, sizeof channel->removed_by, by);
+	channel->has_left = true;
+	channel->expel(channel->owner);
 }
 
 void channel_close(struct channel *channel, const char *reason, bool now)
@@ -470,6 +452,29 @@ void channel_ack(struct channel *channel, uint32_t process, uint64_t offset)
 	writer_uint(&channel->own, process);
 	writer_uint(&channel->own, offset);
 	channel->wake(channel->owner);
+}
+
+static void tell_typing(struct channel *channel, uint32_t participant, uint32_t process)
+{
+	if (!channel->live_sent || channel->own.length > 0 || history_is_behind(&channel->at))
+		return; /* it would come late, and is worth nothing then */
+	writer_array(&channel->own, 3);
+	writer_uint(&channel->own, FRAME_TYPING);
+	writer_uint(&channel->own, participant);
+	writer_uint(&channel->own, process);
+	channel->wake(channel->owner);
+}
+
+void channel_types(struct channel *channel, uint32_t process)
+{
+	uint64_t now_us = journal_now_us(channel->session->journal);
+	if (channel->typed_us != 0 && now_us - channel->typed_us < TYPING_US)
+		return;
+	channel->typed_us = now_us;
+	struct channel *other;
+	LIST_FOREACH(other, &channel->session->channels, link)
+		if (other != channel && channel_follows(other, process))
+			tell_typing(other, channel->participant, process);
 }
 
 static void begin_error(struct channel *channel, uint32_t process, enum error_code code, const char *message)

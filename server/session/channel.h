@@ -7,9 +7,12 @@
 #ifndef SANDBAR_CHANNEL_H
 #define SANDBAR_CHANNEL_H
 
+#include "access.h"
 #include "history.h"
 #include "input.h"
+#include "participant.h"
 #include "record.h"
+#include "windows.h"
 #include "protocol/frame.h"
 #include "protocol/pace.h"
 #include "protocol/writer.h"
@@ -41,12 +44,14 @@ struct channel_options {
 	enum role role;
 	const char *name, *client_name;
 	uint8_t client[CLIENT_ID_BYTES];
+	struct bearer bearer;      /* whose role it is */
 	const uint32_t *processes; /* NULL: all; copied */
 	size_t process_count;
 	bool has_credit;
 	uint64_t credit;
-	uint32_t number;           /* the door's */
-	void (*wake)(void *owner); /* channel_next() may have something; must not attach or detach from within */
+	uint32_t number;            /* the door's */
+	void (*wake)(void *owner);  /* channel_next() may have something; must not attach or detach from within */
+	void (*expel)(void *owner); /* an owner of the session removed it: it is detached within the call */
 	void *owner;
 };
 
@@ -59,12 +64,19 @@ struct channel {
 	LIST_ENTRY(channel) link; /* in its session */
 	struct session *session;
 	void (*wake)(void *owner);
+	void (*expel)(void *owner);
 	void *owner;
 	uint32_t number, participant;
 	enum channel_mode mode;
 	enum role role;
 	char name[LIMIT_NAME_BYTES + 1], client_name[LIMIT_NAME_BYTES + 1];
 	uint8_t client[CLIENT_ID_BYTES];
+	uint8_t colour;
+	struct bearer bearer;
+	struct told_windows told; /* the sizes of its windows */
+	uint64_t typed_us;        /* when the others last heard that it types */
+	bool has_left;            /* it was given up, not lost with its connection */
+	char removed_by[LIMIT_NAME_BYTES + 1];
 	struct history at;   /* the cursor */
 	uint64_t live_after; /* LIVE is due behind this event */
 	bool live_sent, has_credit;
@@ -80,6 +92,10 @@ struct channel {
 
 /* Attach: PARTICIPANT joined is appended to the journal. AFTER beyond the last seq counts as the last. */
 struct channel *channel_attach(struct session *session, const struct channel_options *options);
+/* It has another role, from here on. Returns the event's seq. */
+uint64_t channel_set_role(struct channel *channel, enum role role, const char *by);
+/* BY (a principal) removes it: its door detaches it. */
+void channel_remove(struct channel *channel, const char *by);
 /* Detach: PARTICIPANT left; frees the channel. */
 void channel_detach(struct channel *channel);
 /* The channel ends for REASON (static) when everything was fetched, or, with NOW, at once. */
@@ -94,12 +110,10 @@ bool channel_has_more(const struct channel *channel);
 
 void channel_credit(struct channel *channel, uint64_t bytes);
 void channel_ack(struct channel *channel, uint32_t process, uint64_t offset);
+/* Its participant types: the others hear of it, at most once a second. */
+void channel_types(struct channel *channel, uint32_t process);
 void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
                    const char *key, uint64_t value); /* key NULL: empty data */
-
-/* PARTICIPANT joined or left. */
-void participant_event(struct session *session, const struct participant_record *who, const char *change);
-bool channel_exists(const struct session *session, uint32_t participant);
 
 bool channel_follows(const struct channel *channel, uint32_t process);
 /* Tell a lossless channel that BYTES of PROCESS were appended. */

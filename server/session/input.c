@@ -4,9 +4,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -138,6 +140,32 @@ static void note_intent(struct input_chunk *chunk, size_t bytes)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* The signal that BYTE alone makes the terminal send now (termios(3), ISIG); 0: none. */
+static int signal_of(const struct input *input, uint8_t byte)
+{
+	struct termios mode;
+	if (!input->is_terminal || tcgetattr(input->fd, &mode) < 0 || !(mode.c_lflag & ISIG))
+		return 0;
+	const struct {
+		uint8_t character;
+		int number;
+	} rows[] = {{mode.c_cc[VINTR], SIGINT}, {mode.c_cc[VQUIT], SIGQUIT}, {mode.c_cc[VSUSP], SIGTSTP}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (byte == rows[i].character && byte != _POSIX_VDISABLE)
+			return rows[i].number;
+	return 0;
+}
+
+/* A terminal whose program does not read takes no more bytes: it is told to signal all the same (ioctl_tty(2), TIOCSIG). */
+static bool raise_signal(const struct input *input, uint8_t byte)
+{
+	int number = signal_of(input, byte);
+	bool is_raised = number != 0 && ioctl(input->fd, TIOCSIG, number) == 0;
+	if (!is_raised)
+		errno = EAGAIN;
+	return is_raised;
+}
+
 static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 {
 	size_t left = chunk->length - chunk->done;
@@ -147,6 +175,8 @@ static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 	}
 	note_intent(chunk, left);
 	ssize_t wrote = write(input->fd, chunk->bytes + chunk->done, left);
+	if (wrote < 0 && errno == EAGAIN && chunk->ahead != 0 && raise_signal(input, chunk->bytes[0]))
+		wrote = 1;
 	if (wrote > 0 && !chunk->is_control)
 		accept_bytes(input, chunk, (size_t)wrote);
 	if (wrote > 0 && (!chunk->is_control || chunk->ahead != 0))
@@ -306,15 +336,6 @@ static struct input_chunk *make_chunk(struct input_client *from, uint32_t partic
 	return chunk;
 }
 
-/* Whether BYTE alone makes the terminal send a signal now (termios(3), ISIG). */
-static bool is_signal_character(const struct input *input, uint8_t byte)
-{
-	struct termios mode;
-	if (!input->is_terminal || tcgetattr(input->fd, &mode) < 0 || !(mode.c_lflag & ISIG))
-		return false;
-	return byte == mode.c_cc[VINTR] || byte == mode.c_cc[VQUIT] || byte == mode.c_cc[VSUSP];
-}
-
 static struct input_result refuse(enum error_code code, uint64_t offset)
 {
 	return (struct input_result){code, offset};
@@ -351,7 +372,7 @@ static void queue_taken(struct input *input, struct input_client *client, uint32
 		queue_bytes(input, client, participant, bytes + before + 1, length - before - 1, false);
 		return;
 	}
-	bool overtakes = length == 1 && !TAILQ_EMPTY(&input->chunks) && is_signal_character(input, bytes[0]);
+	bool overtakes = length == 1 && !TAILQ_EMPTY(&input->chunks) && signal_of(input, bytes[0]) != 0;
 	if (overtakes) {
 		struct input_chunk *chunk = make_chunk(client, participant, bytes, length);
 		chunk->is_control = true;
@@ -431,6 +452,12 @@ uint64_t input_accepted(struct input *input, const uint8_t client[CLIENT_ID_BYTE
 {
 	const struct input_client *found = client_of(input, client, false);
 	return found ? found->slot->accepted : 0;
+}
+
+uint64_t input_taken(struct input *input, const uint8_t client[CLIENT_ID_BYTES])
+{
+	const struct input_client *found = client_of(input, client, false);
+	return found ? found->taken : 0;
 }
 
 uint64_t input_queued(const struct input *input)

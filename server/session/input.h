@@ -59,6 +59,8 @@ bool input_take_unknown(struct input *input, const uint8_t client[CLIENT_ID_BYTE
 
 /* The offset up to which this client's input was written; 0 if it sent none. */
 uint64_t input_accepted(struct input *input, const uint8_t client[CLIENT_ID_BYTES]);
+/* The offset up to which it was taken: where this client's input goes on. */
+uint64_t input_taken(struct input *input, const uint8_t client[CLIENT_ID_BYTES]);
 uint64_t input_queued(const struct input *input); /* bytes, of all clients */
 
 #endif

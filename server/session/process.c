@@ -247,6 +247,9 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
 	const struct winsize size = {.ws_row = rows, .ws_col = cols};
 	if (process->cols == cols && process->rows == rows)
 		return true;
+	source_catch_up(&process->sources[0]); /* what was drawn for the old size stands before the new one */
+	if (process->sources[0].fd < 0)
+		return false;
 	if (ioctl(process->sources[0].fd, TIOCSWINSZ, &size) < 0)
 		return false;
 	process->cols = cols;
@@ -266,6 +269,7 @@ void process_free(struct process *process)
 	assert(LIST_EMPTY(&process->watches));
 	process->is_empty = true;
 	clocks_stop(process);
+	sharing_stop(&process->sharing);
 	input_close(&process->input);
 	input_finish(&process->input);
 	for (size_t i = 0; i < process->source_count; i++)

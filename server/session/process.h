@@ -18,6 +18,7 @@
 #include "ending.h"
 #include "input.h"
 #include "record.h"
+#include "sharing.h"
 #include "source.h"
 
 #include <ev.h>
@@ -76,7 +77,8 @@ struct process {
 	struct source sources[PROCESS_STREAMS];
 	size_t source_count;
 	struct input input;
-	struct shell *shell; /* of one that runs; else NULL */
+	struct sharing sharing; /* of its terminal */
+	struct shell *shell;    /* of one that runs; else NULL */
 	struct intervention intervention;
 	struct ending ending;
 	int wait_status;

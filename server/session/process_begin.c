@@ -208,6 +208,7 @@ struct process *process_create(struct session *session, uint32_t number, const s
 	LIST_INIT(&process->watches);
 	clocks_init(process);
 	input_init(&process->input, process);
+	sharing_init(&process->sharing, process);
 	return process;
 }
 

@@ -139,6 +139,7 @@ struct process *process_restore(struct session *session, struct process_record *
 	if (process->state == PROCESS_DONE)
 		process->exited_seq = record->exited_seq;
 	restore_ending(process, record);
+	sharing_restore(&process->sharing, record);
 	process_restore_sources(process);
 	return process;
 }

@@ -11,7 +11,7 @@
 
 enum { PAGE = 4096 };
 
-static const uint8_t magic[8] = {'r', 'e', 'c', 'o', 'r', 'd', 's', 1};
+static const uint8_t magic[8] = {'r', 'e', 'c', 'o', 'r', 'd', 's', 2};
 
 struct head {
 	uint8_t magic[8];

@@ -31,6 +31,10 @@ struct process_record {
 	uint8_t client[CLIENT_ID_BYTES];
 	uint8_t terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run, end_taken, forgotten, is_ending;
 	uint8_t is_shell;
+	uint8_t input_mode, size_policy; /* of its terminal, as sharing.h */
+	uint16_t fixed_cols, fixed_rows;
+	uint32_t driver; /* a participant; 0: nobody */
+	uint8_t driver_client[CLIENT_ID_BYTES];
 	uint8_t stream_ended[PROCESS_STREAMS];
 	uint8_t intervened;                                                           /* enum reason */
 	uint8_t reason;                                                               /* of its ending */
@@ -44,6 +48,7 @@ struct process_record {
 struct participant_record {
 	uint32_t participant; /* 0: the row is free */
 	uint32_t role;
+	uint32_t colour;
 	char name[LIMIT_NAME_BYTES + 1], client_name[LIMIT_NAME_BYTES + 1];
 };
 

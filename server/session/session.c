@@ -208,6 +208,7 @@ void session_release(struct session *session)
 	writer_finish(&session->event);
 	free_env(session->env);
 	context_destroy(session->context);
+	access_finish(&session->access);
 	free(session);
 }
 
@@ -388,18 +389,6 @@ static void on_destroyed(void *owner)
 	session_ended(session);
 }
 
-/* Whoever was attached to the earlier gateway is not any more. */
-static void participants_left(struct session *session)
-{
-	for (size_t i = 0; i < RECORD_PARTICIPANTS; i++) {
-		struct participant_record *row = records_participant_row(session->records, i);
-		if (row->participant == 0 || channel_exists(session, row->participant))
-			continue;
-		participant_event(session, row, "left");
-		row->participant = 0;
-	}
-}
-
 /* --- what the driver tells ----------------------------------------------------------------------------------- */
 
 static void fail_watches(struct session *session, const char *code, const char *message)
@@ -463,6 +452,8 @@ static void on_synced(void *owner)
 		process_missed(process);
 	}
 	participants_left(session);
+	TAILQ_FOREACH(process, &session->processes, link)
+		sharing_go_on(&process->sharing);
 	if (session->state != SESSION_CREATING)
 		return;
 	ev_timer_stop(session->home->loop, &session->deadline);

@@ -51,6 +51,7 @@ struct session {
 	struct layer_report layers;
 	char **env;           /* "NAME=value", ended by NULL; owned */
 	char **context;       /* owned; NULL = empty */
+	struct access access; /* what its owners decided on who may come */
 	uint64_t most_ttl_ms; /* that ttl_ms may become; 0 = no bound */
 	struct process_list processes;
 	uint32_t next_process, next_participant;

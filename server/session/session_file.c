@@ -1,5 +1,7 @@
 #include "session_file.h"
 
+#include "access_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -172,6 +174,8 @@ int session_file_save(const struct session *session, struct error *err)
 	                         limits_json(&session->limits), "env", env_json(session->ended_us ? NULL : session->env));
 	if (json)
 		json_object_set_new(json, "context", context_json(session->context));
+	if (json)
+		json_object_set_new(json, "access", access_json(&session->access));
 	if (json && session->end_reason)
 		json_object_set_new(json, "ending", json_string(session->end_reason));
 	for (size_t i = 0; json && i < NUMBER_ROWS; i++) {
@@ -237,6 +241,7 @@ int session_file_load(struct session *session, int directory, struct error *err)
 		memcpy((char *)session + number_rows[i].offset, &number, sizeof number);
 	}
 	session->end_reason = known_reason(json_string_value(json_object_get(json, "ending")));
+	bool good = access_from(&session->access, json_object_get(json, "access"));
 	json_decref(json);
-	return 0;
+	return good ? 0 : error_set(err, 0, "`" SESSION_FILE "` says who may come, and cannot be understood");
 }

@@ -19,8 +19,10 @@ void source_close(struct source *source)
 {
 	struct process *process = source->process;
 	ev_io_stop(loop_of(process), &source->io);
-	if (source->stream == STREAM_TTY)
+	if (source->stream == STREAM_TTY) {
 		input_close(&process->input);
+		sharing_stop(&process->sharing);
+	}
 	sessions_close_later(process->session->home, source->fd);
 	source->fd = -1;
 	source->drain = 0;
@@ -127,6 +129,18 @@ static void source_read(struct source *source)
 		process_hold(process, true);
 	else
 		source_take(source, most);
+}
+
+void source_catch_up(struct source *source)
+{
+	int waiting = 0;
+	if (source->process->held || ioctl(source->fd, FIONREAD, &waiting) < 0)
+		return;
+	uint64_t before = UINT64_MAX, until = source->offset + (uint64_t)(waiting > 0 ? waiting : 0);
+	while (source->fd >= 0 && source->offset < until && source->offset != before) {
+		before = source->offset;
+		source_read(source);
+	}
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)

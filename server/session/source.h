@@ -33,6 +33,8 @@ void sources_read(struct process *process); /* what is not drained, once each */
 bool sources_are_drained(const struct process *process);
 /* A terminal that has had nothing for a while counts as drained. False: it had something a moment ago. */
 bool sources_give_up(struct process *process);
+/* Read what stands in it at this moment, unless it is held back. */
+void source_catch_up(struct source *source);
 /* Nobody can write any more: what stands in the streams is read now, held back or not, and they end. */
 void sources_finish(struct process *process);
 

@@ -185,6 +185,23 @@ def session(client):
     client.call("session.end", session=made)
 
 
+@pytest.fixture
+def guests(server):
+    """Clients that are closed at the end; each call opens one more."""
+    opened = []
+
+    def come(**options):
+        opened.append(server.client(**options))
+        return opened[-1]
+
+    yield come
+    for client in opened:
+        if client.closed:
+            client.check()
+        else:
+            client.close()
+
+
 @pytest.fixture(autouse=True)
 def bounded(request):
     """No test hangs: after its time an exception stands where it waited."""

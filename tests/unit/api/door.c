@@ -44,6 +44,14 @@ static void wake(void *owner)
 	(void)owner;
 }
 
+/* The owner is the place in the front's list. */
+static void expel(void *owner)
+{
+	struct channel **place = owner;
+	channel_detach(*place);
+	*place = NULL;
+}
+
 static struct channel *attach(struct caller *caller, struct session *session, struct channel_options *options)
 {
 	struct front *front = FRONT(caller);
@@ -52,6 +60,8 @@ static struct channel *attach(struct caller *caller, struct session *session, st
 			continue;
 		options->number = i + 1;
 		options->wake = wake;
+		options->expel = expel;
+		options->owner = &front->channels[i];
 		return front->channels[i] = channel_attach(session, options);
 	}
 	return NULL;
@@ -67,7 +77,13 @@ static bool detach(struct caller *caller, uint32_t channel)
 	return true;
 }
 
-static const struct door door = {answer, fail, attach, detach};
+static struct channel *channel_of(const struct caller *caller, uint32_t channel)
+{
+	const struct front *front = (const struct front *)(const void *)caller;
+	return channel >= 1 && channel <= DOOR_CHANNELS ? front->channels[channel - 1] : NULL;
+}
+
+static const struct door door = {answer, fail, attach, detach, channel_of};
 static const struct layer_report no_layers;
 
 void front_open(struct front *front, uint32_t rights)
