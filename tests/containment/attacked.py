@@ -66,6 +66,9 @@ class Attacked:
     def shell(self, script, **params):
         return self.client.run(self.session, script, **params)
 
+    def read(self, path):
+        return self.client.call("process.run", session=self.session, argv=["cat", path])["stdout"]
+
     def end(self):
         self.client.call("session.end", session=self.session)
 

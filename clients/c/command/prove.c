@@ -22,7 +22,13 @@
 #define WORD_FILE INSIDE ".word"
 #define WORD_VARIABLE "SANDBAR_PROBE_WORD="
 
-enum { WORD_BYTES = 16, PROGRAM_MOST = 16 * 1024 * 1024, EXIT_INSIDE_HELD = 0, EXIT_INSIDE_OPEN = 1 };
+enum {
+	WORD_BYTES = 16,
+	PROGRAM_MOST = 16 * 1024 * 1024,
+	PROFILE_BYTES = 32,
+	EXIT_INSIDE_HELD = 0,
+	EXIT_INSIDE_OPEN = 1
+};
 
 struct program {
 	void *bytes;
@@ -116,8 +122,9 @@ static int ask_inside(struct victim *victim, const char *subject, char fingerpri
 	return 0;
 }
 
-/* The layers that are on, the limits, and what else the server tells of the session's policy. */
-static int ask_policy(struct victim *victim, char fingerprint[FINGERPRINT_BYTES], struct sandbar_error *error)
+/* The layers that are on, the limits, and what else the server tells of the session's policy; and its profile by name. */
+static int ask_policy(struct victim *victim, struct proof_facts *facts, char profile[PROFILE_BYTES],
+                      struct sandbar_error *error)
 {
 	static const char *const keys[] = {"layers", "limits", "template", "profile"};
 	struct query query;
@@ -133,19 +140,23 @@ static int ask_policy(struct victim *victim, char fingerprint[FINGERPRINT_BYTES]
 		if (reader_skip(&end))
 			fwrite(value.at, 1, (size_t)(end.at - value.at), all);
 	}
-	if (status == 0)
+	if (status == 0) {
+		struct view name = query_text(&query.result, "profile");
+		snprintf(profile, PROFILE_BYTES, "%.*s", (int)name.length, name.data);
 		query_finish(&query);
+	}
 	fclose(all);
 	if (status == 0)
-		fingerprint_of(bytes, length, fingerprint);
+		fingerprint_of(bytes, length, facts->fingerprints[1]);
 	free(bytes);
 	return status;
 }
 
-static int read_facts(struct victim *victim, struct proof_facts *facts, struct sandbar_error *error)
+static int read_facts(struct victim *victim, struct proof_facts *facts, char profile[PROFILE_BYTES],
+                      struct sandbar_error *error)
 {
 	if (ask_inside(victim, PROOF_FACT_NAMES[0], facts->fingerprints[0], error) < 0 ||
-	    ask_policy(victim, facts->fingerprints[1], error) < 0)
+	    ask_policy(victim, facts, profile, error) < 0)
 		return -1;
 	return ask_inside(victim, PROOF_FACT_NAMES[2], facts->fingerprints[2], error);
 }
@@ -155,11 +166,13 @@ static int read_facts(struct victim *victim, struct proof_facts *facts, struct s
 static struct proof *attack(struct victim *victim, struct victim *neighbour, const struct program *program,
                             struct sandbar_error *error)
 {
-	const char *const baits[] = {INSIDE, "bait", NULL}, *const runs[] = {INSIDE, "run", NULL};
+	char profile[PROFILE_BYTES];
+	const char *const baits[] = {INSIDE, "bait", NULL}, *const runs[] = {INSIDE, "attack", profile, NULL};
 	struct proof_facts facts;
 
 	if (put_program(victim, program, error) < 0 || put_program(neighbour, program, error) < 0 ||
-	    read_facts(victim, &facts, error) < 0 || victim_leave_running(neighbour, baits, program->variable, error) < 0 ||
+	    read_facts(victim, &facts, profile, error) < 0 ||
+	    victim_leave_running(neighbour, baits, program->variable, error) < 0 ||
 	    victim_run(victim, runs, program->variable, error) < 0)
 		return NULL;
 	if (victim->ending.exit_code != EXIT_INSIDE_HELD && victim->ending.exit_code != EXIT_INSIDE_OPEN) {
@@ -207,6 +220,7 @@ static int prove(struct context *context, const struct options *options)
 static int read_facts_now(struct context *context, const char *template, struct proof_facts *facts,
                           struct sandbar_error *error)
 {
+	char profile[PROFILE_BYTES];
 	struct program program;
 	struct victim victim = {0};
 	int status = load_program(&program, error);
@@ -216,7 +230,7 @@ static int read_facts_now(struct context *context, const char *template, struct 
 	if (status == 0)
 		status = put_program(&victim, &program, error);
 	if (status == 0)
-		status = read_facts(&victim, facts, error);
+		status = read_facts(&victim, facts, profile, error);
 	victim_finish(&victim);
 	free(program.bytes);
 	return status;

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,7 +137,11 @@ int attempt_run(const struct probe *probe, bool in_place)
 	bool lacks_child = (probe->flags & PROBE_FORKS) && in_place;
 	if (is_refused || lacks_child)
 		return OUTCOME_SKIPPED;
-	return in_place ? attempt_here(probe) : attempt_in_child(probe);
+	if (!in_place)
+		return attempt_in_child(probe);
+	int outcome = attempt_here(probe);
+	close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* what it left open, the next ones would find */
+	return outcome;
 }
 
 bool attempt_is_expected(const struct probe *probe, int outcome)
@@ -166,14 +171,14 @@ void outcome_text(int outcome, char *text)
 		snprintf(text, OUTCOME_TEXT, "%d", outcome);
 }
 
-void expected_text(const struct probe *probe, char *text)
+void expected_text(const int expected[PROBE_EXPECTED], char *text)
 {
 	char *at = text;
 	*at = '\0';
-	for (int i = 0; i < PROBE_EXPECTED && probe->expected[i]; i++) {
+	for (int i = 0; i < PROBE_EXPECTED && expected[i]; i++) {
 		if (i > 0)
 			*at++ = '|';
-		outcome_text(probe->expected[i], at);
+		outcome_text(expected[i], at);
 		at += strlen(at);
 	}
 }

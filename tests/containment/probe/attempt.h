@@ -53,6 +53,6 @@ bool attempt_is_expected(const struct probe *probe, int outcome);
 /* "EPERM", "SIGSYS", "nothing", "open", "skipped". TEXT has room for OUTCOME_TEXT bytes. */
 enum { OUTCOME_TEXT = 32, EXPECTED_TEXT = 4 * OUTCOME_TEXT };
 void outcome_text(int outcome, char *text);
-void expected_text(const struct probe *probe, char *text);
+void expected_text(const int expected[PROBE_EXPECTED], char *text);
 
 #endif

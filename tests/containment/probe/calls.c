@@ -60,7 +60,7 @@ const struct probe PROBES_calls[] = {
 	NONESUCH(mbind, SYS_mbind, 0, 0, 0, 0, 0, 0), NONESUCH(set_mempolicy, SYS_set_mempolicy, 0, 0, 0), NONESUCH(get_mempolicy, SYS_get_mempolicy, 0, 0, 0, 0, 0),
 	NONESUCH(migrate_pages, SYS_migrate_pages, 0, 0, 0, 0), NONESUCH(move_pages, SYS_move_pages, 0, 0, 0, 0, 0, 0),
 	/* What weakens a process, so that it can be exploited. */
-	NO_SHOWN("personality-no-random", "personality(ADDR_NO_RANDOMIZE)", SYS_personality, ADDR_NO_RANDOMIZE),
+	CALL("personality-no-random", "personality(ADDR_NO_RANDOMIZE)", "seccomp", E(EPERM), PROBE_SHOWN | PROBE_BUILD, SYS_personality, ADDR_NO_RANDOMIZE),
 	NO_SHOWN("personality-read-exec", "personality(READ_IMPLIES_EXEC)", SYS_personality, READ_IMPLIES_EXEC),
 	NO_SHOWN("personality-mmap-zero", "personality(MMAP_PAGE_ZERO)", SYS_personality, MMAP_PAGE_ZERO),
 	NO(modify_ldt, SYS_modify_ldt, 1, ZEROES, 0),

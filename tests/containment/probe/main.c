@@ -6,6 +6,7 @@
  * VERDICT: held; open (it succeeded); accepted (it succeeded, and docs/security.md says why that is so); other (it was
  * refused, but not as expected); skipped. Exit code 0 when none is open or other, 1 when one is, 97 outside of a sandbox.
  */
+#include "abuse.h"
 #include "attempt.h"
 #include "bait.h"
 #include "facts.h"
@@ -28,11 +29,12 @@ struct selection {
 typedef void (*probe_visitor)(const struct probe_group *group, const struct probe *probe, void *context);
 
 struct run {
-	bool in_place; /* no attempt has a process of its own: the profile `compute` */
+	unsigned allowed; /* rows with such a flag are allowed by the profile */
+	bool in_place;    /* no attempt has a process of its own: the profile `compute` */
 	bool is_broken;
 };
 
-static const char *verdict_of(const struct probe *probe, int outcome)
+static const char *verdict_of(const struct probe *probe, int outcome, unsigned allowed)
 {
 	if (outcome == OUTCOME_SKIPPED)
 		return "skipped";
@@ -40,13 +42,13 @@ static const char *verdict_of(const struct probe *probe, int outcome)
 		return "held";
 	if (outcome != OUTCOME_OPEN)
 		return "other";
-	return probe->flags & PROBE_ACCEPTED ? "accepted" : "open";
+	return probe->flags & (PROBE_ACCEPTED | allowed) ? "accepted" : "open";
 }
 
 static void print_row(const char *verdict, const char *got, const struct probe_group *group, const struct probe *probe)
 {
 	char expected[EXPECTED_TEXT];
-	expected_text(probe, expected);
+	expected_text(probe->expected, expected);
 	printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", verdict, group->name, probe->name, probe->control, expected, got,
 	       probe->attempt);
 	fflush(stdout);
@@ -57,7 +59,7 @@ static void run_probe(const struct probe_group *group, const struct probe *probe
 	struct run *run = context;
 	char got[OUTCOME_TEXT];
 	int outcome = attempt_run(probe, run->in_place);
-	const char *verdict = verdict_of(probe, outcome);
+	const char *verdict = verdict_of(probe, outcome, run->allowed);
 	outcome_text(outcome, got);
 	print_row(verdict, got, group, probe);
 	run->is_broken |= strcmp(verdict, "open") == 0 || strcmp(verdict, "other") == 0;
@@ -101,9 +103,9 @@ static int command_list(const char *name)
 	return visit(&selection, list_probe, NULL) ? 0 : no_such(name);
 }
 
-static int run_selection(const struct selection *selection)
+static int run_selection(const struct selection *selection, unsigned allowed)
 {
-	struct run run = {.in_place = !attempt_can_fork()};
+	struct run run = {.allowed = allowed, .in_place = !attempt_can_fork()};
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (!visit(selection, run_probe, &run))
 		return no_such(selection->name);
@@ -112,13 +114,19 @@ static int run_selection(const struct selection *selection)
 
 static int command_run(const char *name)
 {
-	return run_selection(&(struct selection){.name = name});
+	return run_selection(&(struct selection){.name = name}, 0);
+}
+
+static int command_attack(const char *profile)
+{
+	bool is_build = profile && strcmp(profile, "build") == 0;
+	return run_selection(&(struct selection){.name = NULL}, is_build ? PROBE_BUILD : 0);
 }
 
 /* Only what is harmless where nothing stops it. */
 static int command_control(const char *name)
 {
-	return run_selection(&(struct selection){.name = name, .flag = PROBE_SHOWN});
+	return run_selection(&(struct selection){.name = name, .flag = PROBE_SHOWN}, 0);
 }
 
 struct program_command {
@@ -130,9 +138,12 @@ struct program_command {
 
 static const struct program_command commands[] = {
 	{"run", command_run, true, "[GROUP|PROBE]: attack, each attempt in a child of its own where there can be one"},
+	{"attack", command_attack, true, "PROFILE: the same with all, in a session of this profile"},
 	{"control", command_control, true, "[GROUP|PROBE]: only attempts that are harmless without their control"},
 	{"list", command_list, false, "[GROUP|PROBE]: the table, without running anything"},
 	{"bait", bait_run, true, "hold what a neighbour's probes look for, until stdin ends"},
+	{"abuse", abuse_run, true, "NAME: take all there is of something"},
+	{"abuses", abuse_list, false, "the table of those"},
 	{"facts", facts_print, false, "what a proof depends on: the kernel, and the files of the root"},
 };
 

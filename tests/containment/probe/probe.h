@@ -26,6 +26,7 @@ enum {
 	PROBE_SHOWN = 1 << 1,    /* harmless without its control: a control run shows that it then succeeds */
 	PROBE_ACCEPTED = 1 << 2, /* a channel that may be open; docs/security.md names it */
 	PROBE_FORKS = 1 << 3,    /* needs a process of its own, which the profile `compute` does not give */
+	PROBE_BUILD = 1 << 4,    /* the profile `build` allows it on purpose */
 };
 
 struct probe {
