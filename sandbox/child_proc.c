@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 #define INERT (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
-enum { ENTRIES_BYTES = 16 * 1024 };
+enum { ENTRIES_BYTES = 16 * 1024, IPC_SHARE = 4 /* of the memory, that shared segments may have */ };
 
 /* Beside processes and symbolic links. What of it is the host's and not the session's is told in docs: the processors,
  * memory, load and uptime, which run-time systems size their pools by. */
@@ -91,6 +92,29 @@ static int hide_all(int directory, struct error *err)
 	return got < 0 ? error_set(err, errno, "list `/proc`") : 0;
 }
 
+/* Of the session's own IPC namespace, whose objects outlive who made them: what a process that was killed for memory leaves
+ * must not keep the session full for ever. Who may not (before Linux 6.10) leaves them as they are. */
+static void bound_ipc(const struct sandbox_limits *limits)
+{
+	char pages[24];
+	snprintf(pages, sizeof pages, "%" PRIu64, limits->memory / IPC_SHARE / (uint64_t)sysconf(_SC_PAGESIZE));
+	const struct {
+		const char *path, *text;
+	} rows[] = {
+		{"/proc/sys/kernel/sem", "250 8000 32 64"}, /* a set, all, at once, sets */
+		{"/proc/sys/kernel/msgmni", "128"},
+		{"/proc/sys/kernel/shmall", pages},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		int fd = open(rows[i].path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			return;
+		ssize_t ignored = write(fd, rows[i].text, strlen(rows[i].text));
+		(void)ignored;
+		close(fd);
+	}
+}
+
 int child_attach_proc(struct child_setup *setup, struct error *err)
 {
 	if (mount_attach(setup->proc, AT_FDCWD, "/proc", err) < 0)
@@ -102,5 +126,6 @@ int child_attach_proc(struct child_setup *setup, struct error *err)
 	close(directory);
 	if (result < 0)
 		return -1;
+	bound_ipc(setup->limits);
 	return mount_bind(AT_FDCWD, "/proc/sys", "/proc/sys", false, MOUNT_ATTR_RDONLY | INERT, err);
 }

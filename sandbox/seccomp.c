@@ -25,6 +25,7 @@ enum {
 #define ROW_ALLOW SECCOMP_RET_ALLOW
 #define ROW_EPERM (SECCOMP_RET_ERRNO | EPERM)
 #define ROW_ENOSYS (SECCOMP_RET_ERRNO | ENOSYS)
+#define ROW_NOTHING SECCOMP_RET_ERRNO /* of 0: success */
 
 struct call_row {
 	const char *name;

@@ -74,24 +74,23 @@ static void write_calls(FILE *out)
 	fputs("# Every number that stands not here is ENOSYS; every other architecture, and x32, is KILL.\n", out);
 }
 
-static void write_jump(FILE *out, size_t at, const struct sock_filter *instruction)
+/* Relative, so that a new row changes only the lines that it is about. */
+static void write_jump(FILE *out, const struct sock_filter *instruction)
 {
 	static const char *const names[] = {"==", ">", ">=", "&"};
 	static const uint16_t codes[] = {BPF_JEQ, BPF_JGT, BPF_JGE, BPF_JSET};
-	if (BPF_OP(instruction->code) == BPF_JA) {
-		fprintf(out, "go to %zu\n", at + 1 + instruction->k);
-		return;
-	}
+	if (BPF_OP(instruction->code) == BPF_JA)
+		fprintf(out, "skip %" PRIu32 "\n", instruction->k);
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
 		if (BPF_OP(instruction->code) == codes[i])
-			fprintf(out, "if %s 0x%" PRIx32 " then %zu else %zu\n", names[i], instruction->k, at + 1 + instruction->jt,
-			        at + 1 + instruction->jf);
+			fprintf(out, "if %s 0x%" PRIx32 " skip %u else skip %u\n", names[i], instruction->k, instruction->jt,
+			        instruction->jf);
 }
 
-static void write_instruction(FILE *out, size_t at, const struct sock_filter *instruction)
+static void write_instruction(FILE *out, const struct sock_filter *instruction)
 {
 	char text[24];
-	fprintf(out, "%4zu  ", at);
+	fputs("    ", out);
 	switch (BPF_CLASS(instruction->code)) {
 	case BPF_LD:
 		fprintf(out, "load %" PRIu32 "\n", instruction->k);
@@ -100,7 +99,7 @@ static void write_instruction(FILE *out, size_t at, const struct sock_filter *in
 		fprintf(out, "and 0x%" PRIx32 "\n", instruction->k);
 		break;
 	case BPF_JMP:
-		write_jump(out, at, instruction);
+		write_jump(out, instruction);
 		break;
 	default:
 		answer_text(instruction->k, text);
@@ -121,6 +120,6 @@ void seccomp_list_write(FILE *out)
 		fprintf(out, "\n# %s: %zu instructions (load 0: the call, 4: the architecture, 16 + 8n: argument n)\n",
 		        program_names[i], programs[i].length);
 		for (size_t at = 0; at < programs[i].length; at++)
-			write_instruction(out, at, &programs[i].code[at]);
+			write_instruction(out, &programs[i].code[at]);
 	}
 }
