@@ -135,22 +135,12 @@ static void tell_size(struct attachment *attachment, uint32_t less)
 	sandbar_resize(attachment->channel, attachment->process, cols, rows > less ? rows - less : rows);
 }
 
-/* Old queries in a replay must not make our terminal type; live ones are the program's to have answered. */
 static void on_attached(struct sandbar_channel *channel, uint64_t first, uint64_t last, void *user)
 {
 	struct attachment *attachment = user;
 
 	(void)channel, (void)first, (void)last;
-	attachment->outlet.screen.filters = true;
 	pump_update(&attachment->pump);
-}
-
-static void on_live(struct sandbar_channel *channel, uint64_t seq, void *user)
-{
-	struct attachment *attachment = user;
-
-	(void)channel, (void)seq;
-	attachment->outlet.screen.filters = attachment->options->view;
 }
 
 static void on_input(struct sandbar_channel *channel, uint32_t process, void *user)
@@ -186,7 +176,6 @@ static const struct sandbar_events EVENTS = {
 	.attached = on_attached,
 	.output = on_output,
 	.exited = on_exited,
-	.live = on_live,
 	.input = on_input,
 	.gap = on_gap,
 	.closed = on_closed,
@@ -361,7 +350,8 @@ static int prepare(struct attachment *attachment)
 	if (status >= 0)
 		return status;
 	outlet_init(&attachment->outlet, attachment->context.sandbar, on_write_failed, attachment);
-	screen_init(&attachment->outlet.screen, true);
+	screen_init(&attachment->outlet.screen);
+	attachment->outlet.screen.allows_clipboard = attachment->options->allow_clipboard;
 	attachment->outlet.has_screen = attachment->is_terminal && isatty(STDOUT_FILENO);
 	if (signals_watch(attachment->context.sandbar, WATCHED, on_signal, attachment, &error) < 0)
 		return context_fail(&attachment->context, NULL, &error);

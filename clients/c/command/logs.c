@@ -152,7 +152,7 @@ static int begin(struct logs *logs)
 	};
 
 	outlet_init(&logs->outlet, logs->context.sandbar, on_write_failed, logs);
-	screen_init(&logs->outlet.screen, true);
+	screen_init(&logs->outlet.screen);
 	logs->outlet.has_screen = isatty(STDOUT_FILENO); /* nothing here may make that terminal answer */
 	logs->channel = sandbar_attach(logs->context.sandbar, &request, &error);
 	logs->outlet.channel = logs->channel;

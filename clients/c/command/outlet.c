@@ -44,7 +44,7 @@ static void tell_held(struct outlet *outlet)
 
 static void write_screened(struct outlet *outlet, const uint8_t *bytes, size_t length)
 {
-	uint8_t passed[PIECE_BYTES + SCREEN_HELD];
+	uint8_t passed[SCREEN_GROWTH * PIECE_BYTES + SCREEN_HELD];
 
 	while (length > 0) {
 		size_t piece = length < PIECE_BYTES ? length : PIECE_BYTES;

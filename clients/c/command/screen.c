@@ -1,10 +1,12 @@
 #include "screen.h"
 
+#include "escape.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENQUIRY = 0x05, CANCEL = 0x18, SUBSTITUTE = 0x1a, ESCAPE = 0x1b, BELL = 0x07 };
+enum { ENQUIRY = 0x05, BELL = 0x07, CANCEL = 0x18, SUBSTITUTE = 0x1a, ESCAPE = 0x1b, DELETE = 0x7f };
 
 /* DEC private modes (xterm's ctlseqs) and how a shell's screen has them. */
 static const struct mode {
@@ -20,76 +22,75 @@ static const struct mode {
 enum { MODE_ROWS = sizeof(MODES) / sizeof(MODES[0]) };
 _Static_assert((int)MODE_ROWS <= (int)SCREEN_MODES, "a flag for each mode");
 
-/* Control sequences that a terminal answers: the private or intermediate character (0: none), and the final one. */
-static const struct query {
+/* VT52, in which sequences mean something else, and what makes a terminal report by itself: colours, its size. */
+static const unsigned REFUSED_MODES[] = {2, 2031, 2048};
+
+/* Control sequences that pass: the private or intermediate character (0: none), and the final ones. */
+static const struct {
 	char mark;
-	char final;
-} QUERIES[] = {
-	{0, 'n'},   {'?', 'n'}, {0, 'c'},   {'>', 'c'}, {'=', 'c'}, {0, 'x'},   {'>', 'q'},
-	{'?', 'u'}, {'$', 'p'}, {'*', 'y'}, {'?', 'S'}, {'&', 'u'}, {'$', 'w'}, {'\'', '|'},
+	const char *finals;
+} CONTROLS[] = {
+	{0, "@ABCDEFGHIJKLMPSTXZ`abdefghlmrsu"},
+	{'?', "JKhlrs"},
+	{'>', "mu"},
+	{'<', "u"},
+	{'=', "u"},
+	{'!', "p"},
+	{' ', "q@A"},
+	{'"', "q"},
+	{'\'', "}~"},
+	{'$', "rtvxz{"},
+	{'*', "x"},
+	{'#', "{}pq"},
 };
 
-/* Parameters of `CSI Ps t` that ask (xterm's window reports). */
-static const unsigned WINDOW_QUERIES[] = {11, 13, 14, 15, 16, 18, 19, 20, 21};
+/* Escape sequences: the intermediate character, and the final ones (NULL: any). */
+static const struct {
+	char mark;
+	const char *finals;
+} ESCAPES[] = {
+	{0, "6789=>DEHMNOcno|}~"},
+	{'#', "34568"},
+	{'(', NULL},
+	{')', NULL},
+	{'*', NULL},
+	{'+', NULL},
+	{'-', NULL},
+	{'.', NULL},
+	{'/', NULL},
+};
 
-void screen_init(struct screen *screen, bool filters)
+/* Operating system commands that pass, by their number. */
+enum command { COMMAND_TITLE, COMMAND_COLOUR, COMMAND_DRAWS, COMMAND_CLIPBOARD };
+
+static const struct {
+	unsigned first, last;
+	enum command command;
+} COMMANDS[] = {
+	{0, 2, COMMAND_TITLE},       {4, 5, COMMAND_COLOUR},     {8, 8, COMMAND_DRAWS},      {10, 19, COMMAND_COLOUR},
+	{52, 52, COMMAND_CLIPBOARD}, {104, 105, COMMAND_COLOUR}, {110, 119, COMMAND_COLOUR}, {133, 133, COMMAND_DRAWS},
+};
+
+#define COUNT_OF(table) (sizeof(table) / sizeof(table)[0])
+
+void screen_init(struct screen *screen)
 {
-	*screen = (struct screen){.filters = filters};
+	*screen = (struct screen){0};
 }
 
-/* ---- What a whole sequence means ---- */
-
-static bool is_window_query(const char *parameters)
+void screen_break(struct screen *screen)
 {
-	unsigned long number = strtoul(parameters, NULL, 10);
-
-	for (size_t i = 0; i < sizeof(WINDOW_QUERIES) / sizeof(WINDOW_QUERIES[0]); i++)
-		if (WINDOW_QUERIES[i] == number)
-			return true;
-	return false;
+	screen->state = SCREEN_GROUND;
+	screen->length = screen->character_length = 0;
 }
 
-/* TEXT: the sequence after CSI, with its final character. */
-static bool is_control_query(const char *text, size_t length)
+static size_t put_bytes(uint8_t *out, const void *bytes, size_t length)
 {
-	char final = text[length - 1];
-	char mark = text[0] && !isdigit((unsigned char)text[0]) && text[0] != ';' && length > 1 ? text[0] : '\0';
-
-	if (!mark && length > 1 && !isdigit((unsigned char)text[length - 2]) && text[length - 2] != ';')
-		mark = text[length - 2];
-	if (final == 'p' && length > 2 && text[length - 2] == '$')
-		mark = '$';
-	if (!mark && final == 't')
-		return is_window_query(text);
-	for (size_t i = 0; i < sizeof(QUERIES) / sizeof(QUERIES[0]); i++)
-		if (QUERIES[i].mark == mark && QUERIES[i].final == final)
-			return true;
-	return false;
+	memcpy(out, bytes, length);
+	return length;
 }
 
-/* A whole value that is `?`, as in `OSC 11;?` or `OSC 4;1;?;2;?`. */
-static bool has_question(const char *text, size_t length)
-{
-	const char *end = text + length;
-	const char *at = text;
-
-	while ((at = memmem(at, (size_t)(end - at), ";?", 2))) {
-		at += 2;
-		if (at < end && (*at == ';' || *at == BELL || *at == ESCAPE))
-			return true;
-	}
-	return false;
-}
-
-/* OSC with a question, DCS $q (DECRQSS) and +q (XTGETTCAP), APC G (a kitty image may ask back). */
-static bool is_string_query(const char *text, size_t length)
-{
-	if (text[0] == ']')
-		return has_question(text, length);
-	if (text[0] == 'P')
-		return length > 2 && (text[1] == '$' || text[1] == '+') && text[2] == 'q';
-	return text[0] == '_' && length > 1 && text[1] == 'G';
-}
+/* ---- Control sequences ---- */
 
 static void set_mode(struct screen *screen, unsigned number, bool on)
 {
@@ -98,105 +99,328 @@ static void set_mode(struct screen *screen, unsigned number, bool on)
 			screen->differs[i] = on != MODES[i].standard;
 }
 
-/* TEXT: "?1049;25h". */
-static void note_modes(struct screen *screen, const char *text, size_t length)
+static bool is_refused_mode(unsigned number)
 {
-	char final = text[length - 1];
-	const char *at = text + 1;
-
-	if (text[0] != '?' || (final != 'h' && final != 'l'))
-		return;
-	while (isdigit((unsigned char)*at)) {
-		char *end;
-		set_mode(screen, (unsigned)strtoul(at, &end, 10), final == 'h');
-		at = *end == ';' ? end + 1 : end;
-	}
+	for (size_t i = 0; i < COUNT_OF(REFUSED_MODES); i++)
+		if (REFUSED_MODES[i] == number)
+			return true;
+	return false;
 }
 
-/* The held sequence is whole: what it sets is noted; true if it asks something. */
-static bool understand(struct screen *screen)
+/* PARAMETERS: "1049;25". False if one of them may not pass. */
+static bool note_modes(struct screen *screen, const char *parameters, bool on)
+{
+	const char *at = parameters;
+
+	while (isdigit((unsigned char)*at)) {
+		char *end;
+		unsigned number = (unsigned)strtoul(at, &end, 10);
+		if (is_refused_mode(number))
+			return false;
+		set_mode(screen, number, on);
+		at = *end == ';' ? end + 1 : end;
+	}
+	return true;
+}
+
+/* What a sequence leaves behind that leaving must undo. False if it may not pass. */
+static bool note_control(struct screen *screen, char mark, const char *parameters, char final)
+{
+	bool has_parameters = isdigit((unsigned char)parameters[0]) && strncmp(parameters, "0m", 2) != 0;
+
+	if (mark == '?' && (final == 'h' || final == 'l'))
+		return note_modes(screen, parameters, final == 'h');
+	if (!mark && final == 'm')
+		screen->has_colour = has_parameters;
+	if (!mark && final == 'r')
+		screen->has_region = has_parameters;
+	if (mark == ' ' && final == 'q')
+		screen->has_cursor_style = has_parameters;
+	if ((mark == '>' || mark == '=') && (final == 'u' || final == 'm'))
+		screen->has_keys = true;
+	return true;
+}
+
+static bool is_known_control(char mark, char final)
+{
+	for (size_t i = 0; i < COUNT_OF(CONTROLS); i++)
+		if (CONTROLS[i].mark == mark && strchr(CONTROLS[i].finals, final))
+			return true;
+	return false;
+}
+
+/* Held: "ESC [ ?1049h". Characters of another kind than the order private, parameters, intermediate, final allows make it
+ * none that a terminal must understand. */
+static bool may_control_pass(struct screen *screen)
+{
+	const char *text = (const char *)screen->held + 2;
+	char mark = strchr("<=>?", text[0]) ? text[0] : '\0';
+	const char *parameters = text + (mark ? 1 : 0);
+	const char *at = parameters + strspn(parameters, "0123456789;:");
+
+	if (*at >= 0x20 && *at <= 0x2f) {
+		if (mark)
+			return false;
+		mark = *at++;
+	}
+	return at[0] && !at[1] && is_known_control(mark, *at) && note_control(screen, mark, parameters, *at);
+}
+
+static void forget_modes(struct screen *screen)
+{
+	memset(screen->differs, 0, sizeof(screen->differs));
+	screen->has_keypad = screen->has_colour = screen->has_region = screen->has_cursor_style = false;
+}
+
+/* Held: "ESC 7", "ESC ( 0". */
+static bool may_escape_pass(struct screen *screen)
 {
 	const char *text = (const char *)screen->held + 1;
-	size_t length = screen->length - 1;
+	char mark = screen->length > 2 ? text[0] : '\0', final = text[screen->length - 2];
 
-	if (length == 0)
-		return false;
-	if (text[0] == '[' && length > 1) {
-		if (text[length - 1] == 'm' && (length == 2 || isdigit((unsigned char)text[1])))
-			screen->has_colour = length > 2 && strncmp(text, "[0m", 3) != 0;
-		note_modes(screen, text + 1, length - 1);
-		return is_control_query(text + 1, length - 1);
+	if (screen->length > 3)
+		return mark == '(' || mark == ')'; /* a character set of two: "ESC ( % 6" */
+	if (!mark && (final == '=' || final == '>'))
+		screen->has_keypad = final == '=';
+	if (!mark && final == 'c')
+		forget_modes(screen);
+	for (size_t i = 0; i < COUNT_OF(ESCAPES); i++)
+		if (ESCAPES[i].mark == mark && (!ESCAPES[i].finals || strchr(ESCAPES[i].finals, final)))
+			return true;
+	return false;
+}
+
+/* ---- Strings ---- */
+
+/* Held: "ESC ] 52;c;…". False if nothing of this number passes. */
+static bool find_command(const struct screen *screen, enum command *command)
+{
+	const char *text = (const char *)screen->held + 2;
+	size_t digits = strspn(text, "0123456789");
+	unsigned number = (unsigned)strtoul(text, NULL, 10);
+
+	for (size_t i = 0; digits > 0 && digits < 5 && i < COUNT_OF(COMMANDS); i++) {
+		*command = COMMANDS[i].command;
+		if (number >= COMMANDS[i].first && number <= COMMANDS[i].last)
+			return true;
 	}
-	if (length == 1 && (text[0] == '=' || text[0] == '>'))
-		screen->has_keypad = text[0] == '=';
-	if (length == 1)
-		return text[0] == 'Z'; /* DECID */
-	return is_string_query(text, length);
+	return false;
+}
+
+static void keep_title(struct screen *screen, const char *text)
+{
+	size_t length = 0, size;
+	uint32_t character;
+
+	for (size_t left = strlen(text); left > 0; text += size, left -= size) {
+		size = escape_decode((const uint8_t *)text, left, &character);
+		if (size == 0 || length + size >= SCREEN_TITLE_BYTES)
+			break;
+		if (character >= 0x20 && character != DELETE)
+			length += put_bytes((uint8_t *)screen->title + length, text, size);
+	}
+	screen->title[length] = '\0';
+	screen->title_changed = true;
+}
+
+static size_t pass_title(struct screen *screen, uint8_t *out)
+{
+	const char *text = strchr((const char *)screen->held, ';');
+	size_t length = 0;
+
+	if (!text || screen->held[2] == '1') /* 1 is an icon's name */
+		return 0;
+	keep_title(screen, text + 1);
+	if (screen->owns_title)
+		return 0;
+	length += put_bytes(out, "\033]2;", 4);
+	length += put_bytes(out + length, screen->title, strlen(screen->title));
+	return length + put_bytes(out + length, "\a", 1);
+}
+
+static bool may_command_pass(struct screen *screen, enum command command)
+{
+	bool asks = strchr((const char *)screen->held, '?') != NULL; /* what is set is never called so */
+
+	if (command == COMMAND_DRAWS)
+		return true;
+	if (command == COMMAND_COLOUR)
+		screen->has_palette |= !asks;
+	return !asks && (command == COMMAND_COLOUR || screen->allows_clipboard);
+}
+
+/* The string has ended, or must be passed on before it has since it is long; TERMINATOR may be "". */
+static size_t pass_string(struct screen *screen, const char *terminator, uint8_t *out)
+{
+	enum command command;
+	size_t length;
+
+	screen->held[screen->length] = '\0';
+	if (!find_command(screen, &command))
+		return 0;
+	if (command == COMMAND_TITLE)
+		return terminator[0] ? pass_title(screen, out) : 0;
+	if (!may_command_pass(screen, command) || (!terminator[0] && command != COMMAND_CLIPBOARD))
+		return 0;
+	length = put_bytes(out, screen->held, screen->length);
+	return length + put_bytes(out + length, terminator, strlen(terminator));
+}
+
+static size_t end_string(struct screen *screen, uint8_t *out)
+{
+	enum screen_state state = screen->state;
+
+	screen->state = SCREEN_GROUND;
+	if (state == SCREEN_PASSED)
+		return put_bytes(out, "\a", 1);
+	return state == SCREEN_STRING ? pass_string(screen, "\a", out) : 0;
+}
+
+static bool is_in_string(const struct screen *screen)
+{
+	return screen->state >= SCREEN_STRING;
+}
+
+/* Only what may be written to the clipboard passes in pieces: no end of it could make it ask. */
+static size_t add_to_string(struct screen *screen, const uint8_t *bytes, size_t length, uint8_t *out)
+{
+	size_t passed;
+
+	if (screen->state == SCREEN_PASSED)
+		return *bytes == '?' ? 0 : put_bytes(out, bytes, length);
+	if (screen->state == SCREEN_DROPPED)
+		return 0;
+	if (screen->length + length < SCREEN_HELD - 1) {
+		screen->length += put_bytes(screen->held + screen->length, bytes, length);
+		return 0;
+	}
+	passed = pass_string(screen, "", out);
+	screen->state = passed ? SCREEN_PASSED : SCREEN_DROPPED;
+	return passed ? passed + put_bytes(out + passed, bytes, length) : 0;
 }
 
 /* ---- The scanner ---- */
 
-static enum screen_state after_escape(uint8_t byte)
+static size_t finish(struct screen *screen, bool (*may_pass)(struct screen *screen), uint8_t *out)
 {
-	if (byte == '[')
-		return SCREEN_CONTROL;
-	if (byte != '\0' && strchr("]P_^X", byte))
-		return SCREEN_STRING;
-	return byte >= 0x20 && byte <= 0x2f ? SCREEN_ESCAPE : SCREEN_GROUND;
+	screen->state = SCREEN_GROUND;
+	screen->held[screen->length] = '\0';
+	return may_pass(screen) ? put_bytes(out, screen->held, screen->length) : 0;
 }
 
-/* The state after BYTE; GROUND ends the sequence. */
-static enum screen_state next_state(enum screen_state state, uint8_t byte)
+/* C0 controls act at once, also in the middle of a sequence. */
+static size_t execute(uint8_t byte, uint8_t *out)
 {
-	if (byte == CANCEL || byte == SUBSTITUTE)
-		return SCREEN_GROUND;
-	switch (state) {
-	case SCREEN_ESCAPE:
-		return after_escape(byte);
-	case SCREEN_CONTROL:
-		return byte >= 0x40 && byte <= 0x7e ? SCREEN_GROUND : SCREEN_CONTROL;
-	case SCREEN_STRING:
-		return byte == BELL ? SCREEN_GROUND : byte == ESCAPE ? SCREEN_STRING_ESCAPE : SCREEN_STRING;
-	case SCREEN_STRING_ESCAPE:
-		return byte == '\\' ? SCREEN_GROUND : SCREEN_STRING;
-	default:
-		return SCREEN_GROUND;
+	return byte == ENQUIRY ? 0 : put_bytes(out, &byte, 1);
+}
+
+static bool hold(struct screen *screen, uint8_t byte)
+{
+	if (screen->length == SCREEN_HELD - 1) {
+		screen->state = SCREEN_GROUND;
+		return false;
 	}
+	screen->held[screen->length++] = byte;
+	return true;
 }
 
-static size_t pass_held(struct screen *screen, uint8_t *out)
+static size_t in_escape(struct screen *screen, uint8_t byte, uint8_t *out)
 {
-	size_t length = screen->length - screen->passed;
-
-	memcpy(out, screen->held + screen->passed, length);
-	screen->passed = screen->length;
-	return length;
+	if (!hold(screen, byte) || byte <= 0x2f)
+		return 0;
+	if (screen->length == 2 && strchr("[]PX^_", byte)) {
+		screen->state = byte == '[' ? SCREEN_CONTROL : byte == ']' ? SCREEN_STRING : SCREEN_DROPPED;
+		return 0;
+	}
+	return finish(screen, may_escape_pass, out);
 }
 
-static void begin(struct screen *screen)
+static size_t in_control(struct screen *screen, uint8_t byte, uint8_t *out)
 {
-	screen->state = SCREEN_ESCAPE;
-	screen->length = screen->passed = 0;
-	screen->held[screen->length++] = ESCAPE;
+	return hold(screen, byte) && byte >= 0x40 ? finish(screen, may_control_pass, out) : 0;
 }
 
-/* A byte inside a sequence. Held bytes past the buffer are overwritten at its end: such a sequence is only passed. */
-static size_t inside(struct screen *screen, uint8_t byte, uint8_t *out)
+static size_t in_string(struct screen *screen, uint8_t byte, uint8_t *out)
+{
+	if (byte == BELL)
+		return end_string(screen, out);
+	return byte < 0x20 ? 0 : add_to_string(screen, &byte, 1, out);
+}
+
+/* One byte of ASCII. */
+static size_t scan(struct screen *screen, uint8_t byte, uint8_t *out)
 {
 	size_t written = 0;
 
-	if (screen->length == SCREEN_HELD - 1) {
-		written = pass_held(screen, out);
-		screen->length = screen->passed = SCREEN_HELD - 2;
+	if (byte == ESCAPE) {
+		written = is_in_string(screen) ? end_string(screen, out) : 0;
+		screen->state = SCREEN_ESCAPE;
+		screen->length = 0;
+		screen->held[screen->length++] = ESCAPE;
+		return written;
 	}
-	screen->held[screen->length++] = byte;
-	screen->held[screen->length] = '\0';
-	screen->state = next_state(screen->state, byte);
-	if (screen->state != SCREEN_GROUND)
-		return screen->filters ? written : written + pass_held(screen, out + written);
-	bool was_cut = screen->passed > 0 && screen->length == SCREEN_HELD - 1;
-	bool asks = !was_cut && understand(screen);
-	return asks && screen->filters && screen->passed == 0 ? written : written + pass_held(screen, out + written);
+	if (byte == CANCEL || byte == SUBSTITUTE) {
+		written = screen->state == SCREEN_PASSED ? put_bytes(out, "\030", 1) : 0;
+		screen->state = SCREEN_GROUND;
+		return written;
+	}
+	if (is_in_string(screen))
+		return in_string(screen, byte, out);
+	if (byte < 0x20)
+		return execute(byte, out);
+	if (screen->state == SCREEN_GROUND)
+		return put_bytes(out, &byte, 1);
+	if (byte == DELETE)
+		return 0;
+	return screen->state == SCREEN_ESCAPE ? in_escape(screen, byte, out) : in_control(screen, byte, out);
+}
+
+/* One character beyond ASCII: text, data of a string, or a control of one byte. */
+static size_t scan_character(struct screen *screen, const uint8_t *bytes, size_t length, uint32_t character,
+                             uint8_t *out)
+{
+	size_t written;
+
+	if (character < 0xa0) {
+		written = scan(screen, ESCAPE, out);
+		return written + scan(screen, (uint8_t)(character - 0x40), out + written);
+	}
+	if (is_in_string(screen))
+		return add_to_string(screen, bytes, length, out);
+	if (screen->state == SCREEN_GROUND)
+		return put_bytes(out, bytes, length);
+	screen->state = SCREEN_GROUND; /* in the middle of a sequence: both are void */
+	return 0;
+}
+
+static size_t scan_damaged(struct screen *screen, uint8_t *out)
+{
+	static const uint8_t REPLACEMENT[] = {0xef, 0xbf, 0xbd};
+
+	screen->character_length = 0;
+	return scan_character(screen, REPLACEMENT, sizeof(REPLACEMENT), 0xfffd, out);
+}
+
+static size_t character_size(uint8_t lead)
+{
+	return lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/* A byte of a character beyond ASCII. */
+static size_t collect(struct screen *screen, uint8_t byte, uint8_t *out)
+{
+	size_t size = character_size(screen->character_length ? screen->character[0] : byte);
+	uint32_t character;
+
+	if (size == 0)
+		return scan_damaged(screen, out);
+	screen->character[screen->character_length++] = byte;
+	if (screen->character_length < size)
+		return 0;
+	screen->character_length = 0;
+	if (escape_decode(screen->character, size, &character) != size)
+		return scan_damaged(screen, out);
+	return scan_character(screen, screen->character, size, character, out);
 }
 
 size_t screen_feed(struct screen *screen, const uint8_t *bytes, size_t length, uint8_t *out)
@@ -204,20 +428,15 @@ size_t screen_feed(struct screen *screen, const uint8_t *bytes, size_t length, u
 	size_t written = 0;
 
 	for (size_t i = 0; i < length; i++) {
-		if (bytes[i] == ESCAPE && screen->state < SCREEN_STRING) {
-			if (screen->state != SCREEN_GROUND)
-				written += pass_held(screen, out + written); /* an escape cancels an unfinished sequence */
-			begin(screen);
-			if (!screen->filters)
-				written += pass_held(screen, out + written);
-		} else if (screen->state != SCREEN_GROUND) {
-			written += inside(screen, bytes[i], out + written);
-		} else if (bytes[i] != ENQUIRY || !screen->filters) {
-			out[written++] = bytes[i];
-		}
+		bool continues = (bytes[i] & 0xc0) == 0x80;
+		if (screen->character_length && !continues)
+			written += scan_damaged(screen, out + written);
+		written += bytes[i] < 0x80 ? scan(screen, bytes[i], out + written) : collect(screen, bytes[i], out + written);
 	}
 	return written;
 }
+
+/* ---- What was left set ---- */
 
 static size_t put_text(char *out, const char *text)
 {
@@ -252,8 +471,20 @@ static size_t put_modes(const struct screen *screen, char *out, bool standard)
 
 size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES])
 {
+	const struct {
+		bool is_set;
+		const char *undo;
+	} rows[] = {
+		{screen->has_region, "\0337\033[r\0338"},
+		{screen->has_cursor_style, "\033[0 q"},
+		{screen->has_keys, "\033[>4m\033[<9u"},
+		{screen->has_palette, "\033]104\a\033]110\a\033]111\a\033]112\a"},
+	};
 	size_t length = put_modes(screen, out, true);
 
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (rows[i].is_set)
+			length += put_text(out + length, rows[i].undo);
 	if (length > 0 || screen->has_colour)
 		length += put_text(out + length, "\033[0m");
 	return length;

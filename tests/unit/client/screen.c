@@ -6,7 +6,7 @@
 /* Feed TEXT in pieces of PIECE bytes; what passed, as text. */
 static const char *feed(struct screen *screen, const char *text, size_t piece)
 {
-	static char passed[8192];
+	static char passed[32768];
 	size_t length = 0, left = strlen(text);
 
 	while (left > 0) {
@@ -19,8 +19,19 @@ static const char *feed(struct screen *screen, const char *text, size_t piece)
 	return passed;
 }
 
-/* A program once asked its terminal where the cursor is. Whoever joins later must not type the answer into it. */
-Test(screen, takes_queries_out_of_a_replay)
+/* What passes of the first text is the second, however it is cut. */
+static void check(const char *const cases[][2], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t piece = 1; piece <= 64; piece *= 4) {
+			struct screen screen;
+			screen_init(&screen);
+			cr_expect_str_eq(feed(&screen, cases[i][0], piece), cases[i][1], "case %zu by %zu", i, piece);
+		}
+}
+
+/* The server answers the programs' questions. A terminal that was asked would type into the program, for each who watches. */
+Test(screen, takes_queries_out)
 {
 	static const char *const cases[][2] = {
 		{"a\033[6nb", "ab"},
@@ -31,21 +42,62 @@ Test(screen, takes_queries_out_of_a_replay)
 		{"\033]4;1;?\033\\", ""},
 		{"\033P$qm\033\\", ""},
 		{"\033P+q544e\033\\", ""},
+		{"\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\x", "x"},
 		{"\033[>q", ""},
 		{"\033[?u", ""},
 		{"\033[?2026$p", ""},
 		{"\033[18t", ""},
+		{"\033[?4m", ""},
+		{"\033[1$w", ""},
+		{"\033[#R\033[#|", ""},
+		{"\033]60\033\\", ""},
 		{"\033Z", ""},
 		{"a\005b", "ab"},
-		{"\033[\033[6nx", "\033[x"},
+		{"\033[?2048h\033[?2031h", ""},
+		{"\033[\033[6nx", "x"},
+		{"\033[6\nnx", "\nx"},
+		{"\033[6\177nx", "x"},
+		{"\xc2\x9b"
+	     "6nx",
+	     "x"},
+		{"\xc2\x9d"
+	     "11;?\xc2\x9cx",
+	     "x"},
+		{"\033]2;title\033[6nx", "\033]2;title\007x"},
 	};
 
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		for (size_t piece = 1; piece <= 64; piece *= 4) {
-			struct screen screen;
-			screen_init(&screen, true);
-			cr_expect_str_eq(feed(&screen, cases[i][0], piece), cases[i][1], "case %zu by %zu", i, piece);
-		}
+	check(cases, sizeof cases / sizeof cases[0]);
+}
+
+/* A program that steers more than its picture: the clipboard, windows, other programs, the character set. */
+Test(screen, takes_out_what_reaches_beyond_the_picture)
+{
+	static const char *const cases[][2] = {
+		{"\033]52;c;aGk=\007x", "x"},
+		{"\033]52;c;?\007x", "x"},
+		{"\033]1337;Copy=:aGk=\007x", "x"},
+		{"\033]7;file:///\007x", "x"},
+		{"\033]777;notify;a;b\007x", "x"},
+		{"\033[8;24;80t\033[2tx", "x"},
+		{"\033[5ix", "x"},
+		{"\033Ptmux;\033\033]52;c;aGk=\007\033\\x", "x"},
+		{"\033P0;1|17/6c73\033\\x", "x"},
+		{"\033%@\033 Gx", "x"},
+		{"\033[?2lx", "x"},
+		{"a\x9b"
+	     "6nb",
+	     "a\xef\xbf\xbd"
+	     "6nb"},
+		{"a\xe0\x82\x9b"
+	     "b",
+	     "a\xef\xbf\xbd"
+	     "b"},
+		{"a\xffz", "a\xef\xbf\xbdz"},
+		{"\033]2;a\001b\007x", "\033]2;ab\007x"},
+		{"\033]0;evil\033]0;still\007x", "\033]2;evil\007\033]2;still\007x"},
+	};
+
+	check(cases, sizeof cases / sizeof cases[0]);
 }
 
 Test(screen, leaves_everything_else_alone)
@@ -55,49 +107,73 @@ Test(screen, leaves_everything_else_alone)
 		"\033[31mred\033[0m",
 		"\033[2J\033[H",
 		"\033[?1049h\033[?25l",
-		"\033]0;title\007",
-		"\033]8;;http://x/?a;?b\033\\link",
-		"\033[8;24;80t",
-		"\033[22;0t",
+		"\033]2;title\007",
 		"\033(B\033)0",
 		"\033[5 q",
 		"\033[!p",
 		"\0337\0338",
 		"\033[1;24r",
 		"\033[?2004h",
-		"\033]52;c;aGk=\007",
 		"\033[>4;2m",
 		"\033[>1u",
+		"\033[38:2:1:2:3mx",
+		"\033]4;1;#ff0000\007",
+		"\033]104\007",
+		"\033]8;;http://x/?a;?b\007link",
+		"\xf0\x9f\x98\x80\r\n",
+		"\033#8",
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct screen screen;
-		screen_init(&screen, true);
+		screen_init(&screen);
 		cr_expect_str_eq(feed(&screen, cases[i], 3), cases[i], "case %zu", i);
 	}
 }
 
-Test(screen, holds_nothing_back_when_live)
+/* Nothing is so long that it passes unread: not a question after many colours, not a clipboard. */
+Test(screen, drops_what_is_too_long)
 {
-	struct screen screen;
+	static const char *const heads[] = {"\033]52;c;", "\033]4;1;", "\033]2;", "\033[1;", "\033P", "\033]1337;File="};
+	static char text[3 * SCREEN_HELD];
 
-	screen_init(&screen, false);
-	cr_expect_str_eq(feed(&screen, "a\033[6", 64), "a\033[6");
-	cr_expect_str_eq(feed(&screen, "nb", 64), "nb");
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+		struct screen screen;
+		memset(text, '1', sizeof text);
+		memcpy(text, heads[i], strlen(heads[i]));
+		memcpy(text + sizeof text - 10, ";?\007\033[0mz", 9);
+		screen_init(&screen);
+		const char *passed = feed(&screen, text, 100);
+		cr_expect(strlen(passed) < 2 * SCREEN_HELD && !strstr(passed, "\033]") && strstr(passed, "z"), "case %zu", i);
+	}
 }
 
-/* A picture of a megabyte is one long string: it passes, and only so much is held. */
-Test(screen, passes_long_strings)
+/* A viewer who allows it gets the clipboard that the program writes, however long; it is never read. */
+Test(screen, passes_the_clipboard_when_it_is_allowed)
+{
+	static char text[3 * SCREEN_HELD];
+	struct screen screen;
+
+	memset(text, 'A', sizeof text - 1);
+	memcpy(text, "\033]52;c;", 7);
+	memcpy(text + sizeof text - 4, "\007z", 3);
+	screen_init(&screen);
+	screen.allows_clipboard = true;
+	cr_expect_str_eq(feed(&screen, text, 100), text);
+	cr_expect_str_eq(feed(&screen, "\033]52;c;aGk=\033\\", 3), "\033]52;c;aGk=\007");
+	cr_expect_str_eq(feed(&screen, "\033]52;c;?\007", 3), "");
+}
+
+/* Whoever shows a title of his own has the program's to put into it. */
+Test(screen, keeps_the_title)
 {
 	struct screen screen;
-	char text[4000];
 
-	memset(text, 'x', sizeof text);
-	memcpy(text, "\033]1337;", 7);
-	memcpy(text + sizeof text - 3, "\007z", 3);
-	screen_init(&screen, true);
-	cr_expect_str_eq(feed(&screen, text, 100), text);
-	cr_expect_eq(screen.state, SCREEN_GROUND);
+	screen_init(&screen);
+	screen.owns_title = true;
+	cr_expect_str_eq(feed(&screen, "a\033]0;vim \xe4\xb8\xad\x07z", 2), "az");
+	cr_expect(screen.title_changed);
+	cr_expect_str_eq(screen.title, "vim \xe4\xb8\xad");
 }
 
 static const char *restored(const struct screen *screen)
@@ -115,11 +191,14 @@ Test(screen, undoes_what_was_set)
 {
 	struct screen screen;
 
-	screen_init(&screen, false);
+	screen_init(&screen);
 	cr_expect_str_eq(restored(&screen), "", "nothing was set");
-	feed(&screen, "\033[?1049;1h\033[?25l\033[?2004h\033[?1000h\033[?1006h\033=", 5);
-	cr_expect_str_eq(restored(&screen), "\033[?1l\033[?25h\033[?1000l\033[?1006l\033[?2004l\033[?1049l\033>\033[0m");
-	feed(&screen, "\033[?1049;1l\033[?25h\033[?2004l\033[?1000l\033[?1006l\033>", 64);
+	feed(&screen, "\033[?1049;1h\033[?25l\033[?2004h\033[?1000h\033[?1006h\033=\033[2;9r\033]11;#000\007", 5);
+	cr_expect_str_eq(restored(&screen), "\033[?1l\033[?25h\033[?1000l\033[?1006l\033[?2004l\033[?1049l\033>"
+	                                    "\0337\033[r\0338\033]104\007\033]110\007\033]111\007\033]112\007\033[0m");
+	screen_init(&screen);
+	feed(&screen, "\033[?1049;1h\033[?25l\033=", 5);
+	feed(&screen, "\033[?1049;1l\033[?25h\033>", 64);
 	cr_expect_str_eq(restored(&screen), "", "the program undid them itself");
 	feed(&screen, "\033[1;31mred", 64);
 	cr_expect_str_eq(restored(&screen), "\033[0m");
@@ -133,7 +212,7 @@ Test(screen, sets_again_what_was_undone)
 	struct screen screen;
 	char out[SCREEN_RESTORE_BYTES + 1];
 
-	screen_init(&screen, false);
+	screen_init(&screen);
 	feed(&screen, "\033[?1049h\033[?25l\033=", 64);
 	out[screen_again(&screen, out)] = '\0';
 	cr_expect_str_eq(out, "\033[?25l\033[?1049h\033=");
