@@ -397,7 +397,7 @@ def test_strangers_are_dropped(server, healthy):
 def test_more_connections_than_there_may_be(start_server):
     """The connections that a server may have are taken: one more is refused with 503, those that are there go on, sessions are made,
     and when some have left there is room. Strangers who say nothing get a bounded number of sockets, and the rest is closed at once."""
-    server = start_server("--max-connections", "50")
+    server = start_server("--max-connections", "50", "--warm", "0")
     keeper = server.client()
     idle = [server.client() for _ in range(49)]
     with pytest.raises(Refused) as caught:

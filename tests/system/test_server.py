@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from test_warm import await_warm
 from wire import ENDED, RemoteError
 
 
@@ -111,12 +112,14 @@ def test_a_hundred_sessions(server):
     """A hundred sessions, each with a command, one after another made and ended: the server's descriptors are as before."""
     with server.client() as client:
         client.call("session.end", session=client.create())
+        await_warm(server, 2)
         before = len(os.listdir(f"/proc/{server.process.pid}/fd"))
         for turn in range(100):
             session = client.create()
             if turn % 4 == 0:
                 assert client.run(session, "echo x")["stdout"] == b"x\n"
             client.call("session.end", session=session)
+        await_warm(server, 2)
         assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before
         assert client.call("session.list")["sessions"] == []
 
