@@ -41,9 +41,6 @@ size_t seccomp_guard_compile(struct sock_filter *code, enum seccomp_program prog
 /* Whether PROGRAM looks at the arguments of CALL. */
 bool seccomp_is_guarded(int call, enum seccomp_program program);
 
-/* What NUMBER is called on this architecture; in digits, where libseccomp does not know it. */
-void seccomp_call_name(int number, char name[SECCOMP_NAME_BYTES]);
-
 /* Load the program behind FD into this thread (no_new_privs must be set). */
 int seccomp_load_fd(int fd, struct error *err);
 

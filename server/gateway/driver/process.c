@@ -1,6 +1,6 @@
 #include "namespaces_state.h"
+#include "sandbox/call_name.h"
 #include "sandbox/init/wire.h"
-#include "sandbox/seccomp.h"
 #include "server/base/log.h"
 
 #include <assert.h>
@@ -386,8 +386,8 @@ static void on_exited(void *owner, uint32_t number, int wait_status, const struc
 static void on_denied(void *owner, uint32_t number, int call, uint32_t thread, uint64_t count)
 {
 	struct sandbox *sandbox = owner;
-	char name[SECCOMP_NAME_BYTES];
-	seccomp_call_name(call, name);
+	char name[CALL_NAME_BYTES];
+	call_name(call, name);
 	sandbox->events->denied(sandbox->owner, number, name, thread, count);
 }
 

@@ -1,5 +1,6 @@
 #include "seccomp_list.h"
 #include "bpf.h"
+#include "sandbox/call_name.h"
 #include "sandbox/seccomp.h"
 
 #include <errno.h>
@@ -56,8 +57,8 @@ static void write_calls(FILE *out)
 	for (int profile = 0; profile < PROFILES; profile++)
 		fprintf(out, " %s%s", profile_name((enum profile)profile), profile + 1 < PROFILES ? " " : "\n");
 	for (int number = 0; number < NUMBERS; number++) {
-		char name[SECCOMP_NAME_BYTES];
-		seccomp_call_name(number, name);
+		char name[CALL_NAME_BYTES];
+		call_name(number, name);
 		if (name[0] >= '0' && name[0] <= '9')
 			continue;
 		fprintf(out, "%-28s", name);
