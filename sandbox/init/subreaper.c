@@ -41,8 +41,9 @@ static void reap_all(struct note *note, pid_t leader, uint32_t index)
 		pid_t pid = wait4(-1, &status, 0, &usage);
 		if (pid < 0 && errno != EINTR)
 			return;
-		/* A later orphan may have been given the leader's id. */
-		if (pid != leader || note->has_ended)
+		/* A child that asks to be traced is traced by this process, and its stops are told here; they are no endings. A later
+		 * orphan may have been given the leader's id. */
+		if (pid != leader || note->has_ended || WIFSTOPPED(status))
 			continue;
 		note->ending = ending_make(status, &usage);
 		note->has_ended = true;
