@@ -47,6 +47,22 @@ void bytes_put(struct bytes *bytes, const void *more, size_t length)
 	bytes->length += length;
 }
 
+uint8_t *bytes_room(struct bytes *bytes, size_t length)
+{
+	reserve(bytes, length);
+	return bytes->at + bytes->length;
+}
+
+void bytes_number(struct bytes *bytes, uint32_t number)
+{
+	char digits[10];
+	size_t at = sizeof digits;
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	bytes_put(bytes, digits + at, sizeof digits - at);
+}
+
 void bytes_text(struct bytes *bytes, const char *text)
 {
 	bytes_put(bytes, text, strlen(text));

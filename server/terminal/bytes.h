@@ -15,6 +15,9 @@ struct bytes {
 void bytes_finish(struct bytes *bytes);
 void bytes_put(struct bytes *bytes, const void *more, size_t length);
 void bytes_text(struct bytes *bytes, const char *text);
+void bytes_number(struct bytes *bytes, uint32_t number); /* decimal */
+/* Room for LENGTH more bytes, which the caller writes and then adds to length. */
+uint8_t *bytes_room(struct bytes *bytes, size_t length);
 void bytes_format(struct bytes *bytes, const char *format, ...) __attribute__((format(printf, 2, 3))); /* short ones */
 
 /* Take what was appended: malloc'd, never NULL. */

@@ -232,5 +232,5 @@ void csi_run(void *owner, uint32_t id, const struct params *params)
 			csi_rows[i - 1].run(terminal, params);
 			break;
 		}
-	terminal->join = 0;
+	print_end(terminal);
 }

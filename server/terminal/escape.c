@@ -135,7 +135,7 @@ static void run(const struct row_of_calls *rows, struct terminal *terminal, uint
 			rows->run(terminal);
 			break;
 		}
-	terminal->join = 0;
+	print_end(terminal);
 }
 
 /* SCS: which intermediate designates which of G0 to G3; / does nothing. */

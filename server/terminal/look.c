@@ -23,32 +23,52 @@ bool look_is_equal(const struct look *one, const struct look *other)
 	       one->link == other->link;
 }
 
+/* Append these, each behind a separator: ";38;5;9". */
+static void write_numbers(struct bytes *bytes, char separator, const uint32_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bytes_put(bytes, &separator, 1);
+		bytes_number(bytes, numbers[i]);
+	}
+}
+
 /* Append the colour COLOUR as BASE (30 or 40) has it. */
 static void write_colour(struct bytes *bytes, uint32_t colour, uint32_t base)
 {
 	uint32_t value = colour & ~COLOUR_KIND;
 	switch (colour & COLOUR_KIND) {
 	case COLOUR_16:
-		bytes_format(bytes, ";%u", value < 8 ? base + value : base + 60 + value - 8);
+		write_numbers(bytes, ';', (uint32_t[]){value < 8 ? base + value : base + 60 + value - 8}, 1);
 		break;
 	case COLOUR_256:
-		bytes_format(bytes, ";%u;5;%u", base + 8, value);
+		write_numbers(bytes, ';', (uint32_t[]){base + 8, 5, value}, 3);
 		break;
 	case COLOUR_RGB:
-		bytes_format(bytes, ";%u;2;%u;%u;%u", base + 8, value >> 16, value >> 8 & 255, value & 255);
+		write_numbers(bytes, ';', (uint32_t[]){base + 8, 2, value >> 16, value >> 8 & 255, value & 255}, 5);
 		break;
 	default:
-		bytes_format(bytes, ";%u", base + 9);
+		write_numbers(bytes, ';', (uint32_t[]){base + 9}, 1);
 	}
 }
 
 static void write_underline_colour(struct bytes *bytes, uint32_t colour)
 {
 	uint32_t value = colour & ~COLOUR_KIND;
-	if ((colour & COLOUR_KIND) == COLOUR_RGB)
-		bytes_format(bytes, ";58:2::%u:%u:%u", value >> 16, value >> 8 & 255, value & 255);
-	else if (colour)
-		bytes_format(bytes, ";58:5:%u", value);
+	if (!colour)
+		return;
+	bool is_rgb = (colour & COLOUR_KIND) == COLOUR_RGB;
+	bytes_text(bytes, is_rgb ? ";58:2:" : ";58:5");
+	if (is_rgb)
+		write_numbers(bytes, ':', (uint32_t[]){value >> 16, value >> 8 & 255, value & 255}, 3);
+	else
+		write_numbers(bytes, ':', &value, 1);
+}
+
+/* The one before the first number. */
+static void drop_separator(struct bytes *bytes, size_t begin)
+{
+	memmove(bytes->at + begin, bytes->at + begin + 1, bytes->length - begin - 1);
+	bytes->length--;
 }
 
 struct look_flag {
@@ -69,6 +89,17 @@ static void write_underline(struct bytes *bytes, const struct look *look, enum l
 		bytes_format(bytes, ";4:%u", look->style);
 	if (look->style != UNDERLINE_NONE && detail == LOOK_WHOLE)
 		write_underline_colour(bytes, look->colour);
+}
+
+void look_write_underline_colour(struct bytes *bytes, uint32_t colour)
+{
+	if (!colour)
+		return;
+	bytes_text(bytes, "\x1b[");
+	size_t begin = bytes->length;
+	write_underline_colour(bytes, colour);
+	drop_separator(bytes, begin);
+	bytes_text(bytes, "m");
 }
 
 void look_write_numbers(struct bytes *bytes, const struct look *look, enum look_detail detail)
@@ -92,27 +123,29 @@ static bool only_colours_differ(const struct look *one, const struct look *other
 	       one->style == other->style && one->colour == other->colour;
 }
 
+static bool sgr_differs(const struct look *now, const struct look *to)
+{
+	return now->fg != to->fg || ((now->bg ^ to->bg) & SGR_BG) || now->style != to->style || now->colour != to->colour;
+}
+
+/* Of the colours alone where nothing else changes, else all from a reset on. */
 static void write_sgr(struct bytes *bytes, const struct look *now, const struct look *to, enum look_detail detail)
 {
-	struct bytes numbers = {0};
-	if (only_colours_differ(now, to) &&
-	    (to->fg & COLOUR_MASK || to->bg & COLOUR_MASK || now->fg & ~COLOUR_MASK || now->bg & SGR_BG & ~COLOUR_MASK)) {
-		if ((now->fg ^ to->fg) & COLOUR_MASK)
-			write_colour(&numbers, to->fg & COLOUR_MASK, 30);
-		if ((now->bg ^ to->bg) & COLOUR_MASK)
-			write_colour(&numbers, to->bg & COLOUR_MASK, 40);
-	} else {
-		bytes_text(&numbers, ";");
-		look_write_numbers(&numbers, to, detail);
-	}
+	static const struct look plain;
 	bytes_text(bytes, "\x1b[");
-	if (numbers.length == 2) /* ";0" */
-		bytes_text(bytes, "m");
-	else {
-		bytes_put(bytes, numbers.at + 1, numbers.length - 1);
-		bytes_text(bytes, "m");
+	size_t begin = bytes->length;
+	if (!sgr_differs(&plain, to)) {
+		/* SGR without numbers is the reset. */
+	} else if (only_colours_differ(now, to)) {
+		if ((now->fg ^ to->fg) & COLOUR_MASK)
+			write_colour(bytes, to->fg & COLOUR_MASK, 30);
+		if ((now->bg ^ to->bg) & COLOUR_MASK)
+			write_colour(bytes, to->bg & COLOUR_MASK, 40);
+		drop_separator(bytes, begin);
+	} else {
+		look_write_numbers(bytes, to, detail);
 	}
-	bytes_finish(&numbers);
+	bytes_text(bytes, "m");
 }
 
 static void write_link(struct bytes *bytes, uint32_t link, const struct decorations *links)
@@ -130,11 +163,6 @@ static void write_link(struct bytes *bytes, uint32_t link, const struct decorati
 		bytes_text(bytes, ";");
 	}
 	bytes_text(bytes, "\x1b\\");
-}
-
-static bool sgr_differs(const struct look *now, const struct look *to)
-{
-	return now->fg != to->fg || ((now->bg ^ to->bg) & SGR_BG) || now->style != to->style || now->colour != to->colour;
 }
 
 void look_write(struct bytes *bytes, struct look *now, const struct look *to, const struct decorations *links,

@@ -75,7 +75,7 @@ void osc_run(void *owner, int32_t number, char *text, bool is_bell)
 	for (size_t i = 0; i < sizeof osc_rows / sizeof osc_rows[0]; i++)
 		if (osc_rows[i].number == number)
 			osc_rows[i].run(terminal, number, text, is_bell);
-	terminal->join = 0;
+	print_end(terminal);
 }
 
 void dcs_run(void *owner, uint32_t id, const struct params *params, const char *text)
@@ -86,5 +86,5 @@ void dcs_run(void *owner, uint32_t id, const struct params *params, const char *
 		answer_status_string(terminal, text);
 	else if (id == PARSER_ID(0, '+', 'q'))
 		answer_capability(terminal);
-	terminal->join = 0;
+	print_end(terminal);
 }

@@ -41,6 +41,8 @@ enum look_detail { LOOK_PLAIN, LOOK_WHOLE }; /* LOOK_PLAIN: without links, prote
 /* Append what turns an emulator's pen from *NOW to TO; *NOW is TO then. LINKS are what TO's link is a number of. */
 void look_write(struct bytes *bytes, struct look *now, const struct look *to, const struct decorations *links,
                 enum look_detail detail);
+/* Append an SGR of an underline's colour alone; nothing for 0. */
+void look_write_underline_colour(struct bytes *bytes, uint32_t colour);
 /* Append the numbers of an SGR that selects LOOK after a reset: "0;1;38;5;9". */
 void look_write_numbers(struct bytes *bytes, const struct look *look, enum look_detail detail);
 

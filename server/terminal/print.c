@@ -13,9 +13,10 @@ void print_leave(void *owner, const struct row *row, const struct row *next)
 	struct row_text text = {.terminal = terminal, .bytes = &terminal->line, .detail = LOOK_WHOLE};
 	int columns = terminal->main.columns;
 	terminal->line.length = 0;
-	int filled = row_text_write(&text, row, columns, next && next->wrapped, false);
+	bool wrapped = row->wrapped && row_text_can_continue(row);
+	int filled = row_text_write(&text, row, columns, next && next->wrapped && row_text_can_continue(next), wrapped);
 	row_text_look(&text, &(struct look){0});
-	struct scrollback_line line = {.columns = (uint16_t)filled, .width = (uint16_t)columns, .wrapped = row->wrapped};
+	struct scrollback_line line = {.columns = (uint16_t)filled, .width = (uint16_t)columns, .wrapped = wrapped};
 	scrollback_push(&terminal->scrollback, line, terminal->line.at, terminal->line.length);
 }
 
@@ -30,6 +31,12 @@ static void scroll(struct terminal *terminal, bool is_wrapped)
 	}
 	grid_move_up(grid, grid->top, grid->bottom, 1, pen_blank(&terminal->pen));
 	grid->rows[grid->bottom].wrapped = is_wrapped;
+}
+
+void print_end(struct terminal *terminal)
+{
+	terminal->join = 0;
+	terminal->in_text = false;
 }
 
 void print_line_feed(struct terminal *terminal)
@@ -68,7 +75,8 @@ void print_reverse_index(struct terminal *terminal)
 	cursor_restrict(terminal, grid->columns - 1);
 }
 
-/* What is written over the second half of a wide character takes the first half away. */
+/* What is written over the second half of a wide character takes the first half away. In a line that does not wrap that is not
+ * so for what comes right after other text, and is written over the last column: xterm.js looks once for a run of text. */
 static void break_head(struct grid *grid, struct cell blank)
 {
 	struct row *row = grid_row(grid);
@@ -184,14 +192,19 @@ void print_character(void *owner, uint32_t character)
 	if (character < 0x7f && terminal->charset)
 		character = charset_map(terminal->charset, character);
 	uint32_t width = width_of(character);
-	break_head(grid, blank);
+	if (!terminal->in_text)
+		break_head(grid, blank);
+	terminal->in_text = true;
 	if (width == 0 && terminal->join > 0) {
 		join(terminal, character);
 		return;
 	}
-	terminal->join = width;
-	if (!make_room(terminal, (int)width, blank))
+	terminal->join = 0;
+	if (!make_room(terminal, (int)width, blank)) {
+		break_tail(grid, blank);
 		return;
+	}
+	terminal->join = width;
 	cell.text = character | width << CELL_WIDTH_SHIFT;
 	put_cell(grid, cell);
 	if (width == 2) {
@@ -206,7 +219,9 @@ static void print_run(struct terminal *terminal, const uint8_t *text, size_t len
 {
 	struct grid *grid = terminal->grid;
 	struct cell blank = cell;
-	break_head(grid, blank);
+	if (!terminal->in_text)
+		break_head(grid, blank);
+	terminal->in_text = true;
 	while (length > 0) {
 		if (grid->x >= grid->columns)
 			make_room(terminal, 1, blank);

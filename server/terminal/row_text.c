@@ -38,6 +38,13 @@ static int erasable_length(const struct row *row, int columns, int at)
 	return end - at;
 }
 
+static void write_sequence(struct bytes *bytes, int number, char final)
+{
+	bytes_text(bytes, "\x1b[");
+	bytes_number(bytes, (uint32_t)number);
+	bytes_put(bytes, &final, 1);
+}
+
 static void write_blanks(struct row_text *text, const struct row *row, int columns, int at, int length)
 {
 	struct look look = {.bg = row->cells[at].bg, .link = text->now.link};
@@ -48,10 +55,10 @@ static void write_blanks(struct row_text *text, const struct row *row, int colum
 		if (is_rest)
 			bytes_text(text->bytes, "\x1b[K");
 		else
-			bytes_format(text->bytes, "\x1b[%dX", length);
+			write_sequence(text->bytes, length, 'X');
 	}
 	if (!is_rest)
-		bytes_format(text->bytes, "\x1b[%dC", length);
+		write_sequence(text->bytes, length, 'C');
 }
 
 /* Returns true if emulators may not agree on how wide the cell is. */
@@ -115,7 +122,7 @@ static int write_cell(struct row_text *text, const struct row *row, int columns,
 		is_disputed = write_content(text, cell);
 	}
 	if (is_disputed && at + width < columns && text->detail == LOOK_WHOLE)
-		bytes_format(text->bytes, "\x1b[%dG", at + width + 1);
+		write_sequence(text->bytes, at + width + 1, 'G');
 	return width;
 }
 
@@ -131,6 +138,25 @@ static int drawn_end(const struct row *row)
 	while (end > 0 && is_erasable(&row->cells[end - 1]) && row->cells[end - 1].bg == 0)
 		end--;
 	return end;
+}
+
+static bool is_plain(const struct cell *cell, const struct cell *like)
+{
+	uint32_t code = cell->text ^ 1u << CELL_WIDTH_SHIFT;
+	return code >= 0x20 && code < 0x7f && cell->fg == like->fg && cell->bg == like->bg &&
+	       cell->decoration == like->decoration;
+}
+
+/* ASCII that looks as the cell at AT, which was drawn: what most lines are made of. Returns where it ends. */
+static int write_plain(struct row_text *text, const struct row *row, int at, int end)
+{
+	const struct cell *like = &row->cells[at++];
+	uint8_t *room = bytes_room(text->bytes, (size_t)(end - at));
+	int begin = at;
+	for (; at < end && is_plain(&row->cells[at], like); at++)
+		room[at - begin] = (uint8_t)row->cells[at].text;
+	text->bytes->length += (size_t)(at - begin);
+	return at;
 }
 
 bool row_text_can_continue(const struct row *row)
@@ -160,7 +186,7 @@ static int write_first(struct row_text *text, const struct row *row, int columns
 int row_text_write(struct row_text *text, const struct row *row, int columns, bool is_filled, bool continues)
 {
 	int end = is_filled ? columns : drawn_end(row);
-	int at = continues ? write_first(text, row, columns) : 0;
+	int at = continues ? write_first(text, row, columns) : 0, written = at;
 	while (at < end) {
 		int blanks = erasable_length(row, columns, at);
 		if (blanks > 0 && is_filled && at + blanks == columns)
@@ -168,9 +194,15 @@ int row_text_write(struct row_text *text, const struct row *row, int columns, bo
 		if (blanks > 0) {
 			write_blanks(text, row, columns, at, blanks);
 			at += blanks;
+			continue;
+		}
+		if (is_plain(&row->cells[at], &row->cells[at])) {
+			write_cell(text, row, columns, at);
+			at = write_plain(text, row, at, end);
 		} else {
 			at += write_cell(text, row, columns, at);
 		}
+		written = at;
 	}
-	return at < columns ? at : columns;
+	return written;
 }

@@ -208,9 +208,20 @@ static void draw_main(struct drawing *drawing, uint32_t scrollback)
 	draw_tabs(drawing, grid);
 }
 
+/* What was saved on the alternate screen outlives it. */
+static void draw_hidden(struct drawing *drawing, const struct grid *alternate)
+{
+	if (alternate->rows || !is_anything_saved(alternate))
+		return;
+	bytes_text(drawing->bytes, "\x1b[?1047h");
+	draw_saved(drawing, alternate);
+	bytes_text(drawing->bytes, "\x1b[?1047l\x1b[H");
+}
+
 static void draw_screens(struct drawing *drawing, uint32_t scrollback)
 {
 	const struct terminal *terminal = drawing->terminal;
+	draw_hidden(drawing, &terminal->alternate);
 	draw_main(drawing, scrollback);
 	if (terminal->grid == &terminal->main) {
 		draw_saved(drawing, &terminal->main);
@@ -313,15 +324,60 @@ static struct look look_of_pen(const struct terminal *terminal)
 		look.style = style;
 		look.colour = pen->decoration.colour;
 	}
-	look.link = pen->decoration.link;
+	look.link = pen->bg & BG_DECORATED ? pen->decoration.link : 0;
 	return look;
 }
 
+/* A colour of underlines is kept also while nothing is underlined. */
+static void draw_pen(struct drawing *drawing)
+{
+	struct look look = look_of_pen(drawing->terminal);
+	row_text_look(&drawing->text, &look);
+	if (look.style == UNDERLINE_NONE)
+		look_write_underline_colour(drawing->bytes, drawing->terminal->pen.decoration.colour);
+}
+
+/* True if the wide character before the last column was partly written over. */
+static bool has_overhang(const struct row *row, int x, int columns)
+{
+	return x == columns && cell_width(&row->cells[x - 2]) == 2 && cell_width(&row->cells[x - 1]) > 0;
+}
+
 /* Where the character begins that stands before column X. */
-static int character_before(const struct row *row, int x)
+static int character_before(const struct row *row, int x, int columns)
 {
 	const struct cell *cell = &row->cells[x - 1];
+	if (has_overhang(row, x, columns))
+		return x - 2;
 	return x > 1 && cell_width(cell) == 0 && !cell_has_content(cell) ? x - 2 : x - 1;
+}
+
+static bool is_pen(const struct drawing *drawing)
+{
+	struct look look = look_of_pen(drawing->terminal);
+	return look_is_equal(&drawing->text.now, &look);
+}
+
+/* Write the character again that stands before column X, from column AT on. */
+static void draw_last_character(struct drawing *drawing, int at, int x)
+{
+	const struct terminal *terminal = drawing->terminal;
+	const struct grid *grid = terminal->grid;
+	const struct row *row = &grid->rows[grid->y];
+	go_to(drawing, at);
+	if (terminal->modes & MODE_INSERT)
+		bytes_format(drawing->bytes, "\x1b[%dP\x1b[4h", x - at);
+	if (terminal->join > 0)
+		draw_pen(drawing);
+	row_text_cell(&drawing->text, row, x, at);
+	if (has_overhang(row, x, grid->columns))
+		draw_mode(drawing->bytes, terminal->modes, MODE_WRAP);
+	if (terminal->join == 0 || !is_pen(drawing))
+		draw_pen(drawing);
+	if (terminal->join == 0)
+		bytes_text(drawing->bytes, "\x1b\\"); /* nothing joins with it */
+	for (int i = grid->columns; i < grid->x && i < grid->columns + 16; i++)
+		bytes_text(drawing->bytes, "\x1b\\\u200b");
 }
 
 static void draw_cursor(struct drawing *drawing)
@@ -329,26 +385,17 @@ static void draw_cursor(struct drawing *drawing)
 	const struct terminal *terminal = drawing->terminal;
 	const struct grid *grid = terminal->grid;
 	const struct row *row = &grid->rows[grid->y];
-	struct look look = look_of_pen(terminal);
 	bool is_behind = grid->x >= grid->columns;
 	int x = is_behind ? grid->columns : grid->x;
-	if (x == 0 || (terminal->join == 0 && !is_behind)) {
-		go_to(drawing, x);
-		draw_mode(drawing->bytes, terminal->modes, MODE_INSERT);
-		row_text_look(&drawing->text, &look);
+	int at = x > 0 ? character_before(row, x, grid->columns) : 0;
+	/* A wide one that was partly written over cannot be written there. */
+	if (x > 0 && (terminal->join > 0 || is_behind) && at + (int)cell_width(&row->cells[at]) <= x) {
+		draw_last_character(drawing, at, x);
 		return;
 	}
-	int at = character_before(row, x);
-	go_to(drawing, at);
-	if (terminal->modes & MODE_INSERT)
-		bytes_format(drawing->bytes, "\x1b[%dP\x1b[4h", x - at);
-	if (terminal->join > 0)
-		row_text_look(&drawing->text, &look);
-	row_text_cell(&drawing->text, row, x < grid->columns ? x : grid->columns, at);
-	if (terminal->join == 0)
-		row_text_look(&drawing->text, &look);
-	for (int i = grid->columns; i < grid->x && i < grid->columns + 16; i++)
-		bytes_text(drawing->bytes, "\x1b\\\u200b");
+	go_to(drawing, x);
+	draw_mode(drawing->bytes, terminal->modes, MODE_INSERT);
+	draw_pen(drawing);
 }
 
 static void draw(struct drawing *drawing, uint32_t scrollback)

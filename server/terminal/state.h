@@ -70,6 +70,7 @@ struct terminal {
 	uint32_t modify_keys;    /* of XTMODKEYS 4 */
 	/* What a combining character joins with: the width of the character that was just printed; 0 after anything else. */
 	uint32_t join;
+	bool in_text; /* nothing but text came since the last character */
 
 	struct title title, icon;
 	struct palette *palette;          /* NULL: nothing was set */
@@ -79,6 +80,7 @@ struct terminal {
 /* print.c */
 void print_text(void *terminal, const uint8_t *text, size_t length);
 void print_character(void *terminal, uint32_t character);
+void print_end(struct terminal *terminal); /* something else than text came */
 void print_line_feed(struct terminal *terminal);
 void print_index(struct terminal *terminal);
 void print_reverse_index(struct terminal *terminal);
@@ -140,7 +142,7 @@ struct row_text {
 };
 
 /* Append what draws ROW, from its first column on, which is blank. IS_FILLED: up to the last column, so that the next line
- * can go on from it. CONTINUES: the cursor is still behind the line above, which was filled. Returns the column it ends at. */
+ * can go on from it. CONTINUES: the cursor is still behind the line above, which was filled. Returns the column behind the last character. */
 int row_text_write(struct row_text *text, const struct row *row, int columns, bool is_filled, bool continues);
 /* True if ROW can be drawn so that it goes on from a filled line. */
 bool row_text_can_continue(const struct row *row);

@@ -107,7 +107,7 @@ void terminal_resize(struct terminal *terminal, uint32_t columns, uint32_t rows)
 	if (main->base > terminal->scrollback.most)
 		main->base = terminal->scrollback.most;
 	grid_resize(&terminal->alternate, wide, high, NULL, NULL);
-	terminal->join = 0;
+	print_end(terminal);
 }
 
 uint32_t terminal_columns(const struct terminal *terminal)
