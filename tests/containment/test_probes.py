@@ -26,7 +26,7 @@ def host_bait():
 
 
 # What a profile leaves out cannot all be tried in it: without a second process, what would end the first is left out.
-PROFILES = {"default": 8, "compute": 100, "build": 8}
+PROFILES = {"default": 8, "compute": 40, "build": 8}
 
 
 @pytest.fixture(scope="module", params=PROFILES)
