@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Connection, Sandbox, SandbarError, Session, type CommandExitError } from "../src/index.js";
+import { Server, Wire } from "./server.js";
+
+let server: Server;
+before(async () => {
+	server = await Server.start();
+});
+const opened: { close(): void }[] = []; // also by a test that failed
+after(async () => {
+	opened.forEach((connection) => connection.close());
+	await server.stop();
+});
+
+async function create(url = server.url): Promise<Sandbox> {
+	const sandbox = await Sandbox.create({ url, token: server.token });
+	opened.push(sandbox.session.connection);
+	return sandbox;
+}
+
+async function connected(url = server.url): Promise<Connection> {
+	const connection = new Connection({ url, token: server.token, client: "js-test" });
+	await connection.open();
+	return connection;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+	while (!isSo()) {
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+/** LINES lines `L<n>E`, and what is wrong with TEXT as their series: "" when nothing is. */
+function faultOfLines(text: string, lines: number): string {
+	const expected = Array.from({ length: lines }, (_, i) => `L${i + 1}E\n`).join("");
+	if (text === expected) {
+		return "";
+	}
+	let at = 0;
+	while (text[at] === expected[at]) {
+		at++;
+	}
+	return `differs at byte ${at} of ${expected.length}: …${text.slice(Math.max(0, at - 20), at + 20)}…`;
+}
+
+test("a command runs, and says what it wrote and how it ended", async () => {
+	const sandbox = await create();
+	const heard: string[] = [];
+	const result = await sandbox.commands.run("echo out; echo err >&2", { onStdout: (text) => heard.push(text) });
+	assert.equal(result.stdout, "out\n");
+	assert.equal(result.stderr, "err\n");
+	assert.equal(result.exitCode, 0);
+	assert.equal(heard.join(""), "out\n");
+	await assert.rejects(sandbox.commands.run("exit 7"), (error: CommandExitError) => error.result.exitCode === 7);
+	await sandbox.kill();
+});
+
+test("input reaches a command, and what ends it is told", async () => {
+	const sandbox = await create();
+	const cat = await sandbox.commands.run("cat", { background: true, stdin: true });
+	await cat.sendStdin("hello");
+	await until(() => cat.stdout === "hello");
+	assert.equal(await sandbox.commands.kill(cat.pid), true);
+	await assert.rejects(cat.wait(), (error: CommandExitError) => error.result.reason === "killed");
+	assert.equal(cat.stdout, "hello");
+	await sandbox.kill();
+});
+
+test("a terminal takes keys and a size, and can be followed by another client", async () => {
+	const sandbox = await create();
+	let screen = "";
+	const decoder = new TextDecoder();
+	const pty = await sandbox.pty.create({
+		cols: 80,
+		rows: 24,
+		argv: ["bash", "--norc"],
+		onData: (bytes) => (screen += decoder.decode(bytes, { stream: true })),
+	});
+	const other = await Sandbox.connect(sandbox.sandboxId, { url: server.url, token: server.token });
+	opened.push(other.session.connection);
+	let seen = "";
+	const followed = await other.pty.connect(pty.pid, { onData: (bytes) => (seen += new TextDecoder().decode(bytes)) });
+	await sandbox.pty.sendInput(pty.pid, "echo $((6*7)); exit 3\r");
+	await assert.rejects(pty.wait(), (error: CommandExitError) => error.result.exitCode === 3);
+	await assert.rejects(followed.wait(), (error: CommandExitError) => error.result.exitCode === 3);
+	assert.match(screen, /\r42\r\n/);
+	assert.match(seen, /\r42\r\n/);
+	other.disconnect();
+	await sandbox.kill();
+});
+
+test("a wrong token is told as such, and a wrong address too", async () => {
+	const wrong = new Connection({ url: server.url, token: "wrong" });
+	await assert.rejects(wrong.open(), (error: SandbarError) => error.code === "unauthenticated");
+	const nobody = new Connection({ url: "ws://127.0.0.1:1", token: "x" });
+	await assert.rejects(nobody.open(), (error: SandbarError) => error.code === "connect");
+	assert.equal(nobody.state, "given_up");
+});
+
+test("errors of requests name what was wrong, and the connection lives", async () => {
+	const connection = await connected();
+	const failed = connection.call("session.info", { session: "aaaaaaaaaaaaaaaa" });
+	await assert.rejects(failed, (error: SandbarError) => error.code === "not_found");
+	assert.equal(connection.state, "connected");
+	const session = await Session.create(connection);
+	await session.end();
+	connection.close();
+});
+
+test("over ten cuts every byte of output comes once and in order, and every byte of input arrives once", async () => {
+	const wire = await Wire.to(server);
+	opened.push(wire);
+	const sandbox = await create(wire.url);
+	const lines = 200_000;
+	const producer = await sandbox.commands.run(`for i in $(seq ${lines}); do echo "L$i""E"; done`, {
+		background: true,
+	});
+	const counter = await sandbox.commands.run("sha256sum", { background: true, stdin: true });
+	const cutter = setInterval(() => wire.cuts < 10 && wire.cut(), 150);
+	const input = "0123456789abcdef".repeat(16_384);
+	const sending: Promise<void>[] = [];
+	for (let at = 0; at < input.length; at += 8192) {
+		sending.push(counter.sendStdin(input.slice(at, at + 8192)));
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+	await Promise.all(sending);
+	const channel = sandbox.session.channel({ after: null });
+	await channel.open();
+	assert.equal(faultOfLines((await producer.wait()).stdout, lines), "");
+	clearInterval(cutter);
+	assert.equal(wire.cuts, 10);
+	await sandbox.commands.closeStdin(counter.pid);
+	const { createHash } = await import("node:crypto");
+	assert.equal((await counter.wait()).stdout.split(" ")[0], createHash("sha256").update(input).digest("hex"));
+	await sandbox.kill();
+	wire.close();
+});
+
+test("when the gateway is replaced, nothing is missing afterwards", async () => {
+	const sandbox = await create();
+	const epoch = sandbox.session.connection.welcome?.epoch ?? 0;
+	const producer = await sandbox.commands.run('for i in $(seq 400); do echo "L$i""E"; sleep 0.005; done', {
+		background: true,
+	});
+	await new Promise((resolve) => setTimeout(resolve, 500));
+	server.replaceGateway();
+	assert.equal(faultOfLines((await producer.wait()).stdout, 400), "");
+	assert.ok((sandbox.session.connection.welcome?.epoch ?? 0) > epoch);
+	await sandbox.kill();
+});

@@ -1,0 +1,25 @@
+import js from "@eslint/js";
+import typescript from "typescript-eslint";
+
+export default typescript.config(
+	{ ignores: ["**/node_modules/", "**/built/", "build/", "clients/js/src/table.ts"] },
+	js.configs.recommended,
+	{
+		files: ["**/*.ts"],
+		extends: [...typescript.configs.strictTypeChecked, ...typescript.configs.stylisticTypeChecked],
+		languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+		rules: {
+			"@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+			"@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+			eqeqeq: "error",
+			"max-lines": ["error", 600],
+			"max-lines-per-function": ["error", 60],
+			"max-params": ["error", 5],
+		},
+	},
+	{ files: ["**/*.test.ts"], rules: { "@typescript-eslint/no-floating-promises": "off" } }, // test() and before()
+	{
+		files: ["**/*.mjs"],
+		languageOptions: { globals: { console: "readonly", process: "readonly", URL: "readonly", Buffer: "readonly" } },
+	},
+);
