@@ -167,6 +167,7 @@ int keeper_attach(struct keeper *keeper, int socket, uint64_t epoch, struct erro
 {
 	keeper->epoch = epoch;
 	keeper->refused = keeper->performed = 0;
+	keeper->said = 0;
 	keeper->ready = false;
 	return conversation_open(&keeper->conversation, socket, err);
 }

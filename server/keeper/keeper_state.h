@@ -18,6 +18,7 @@ struct keeper {
 	struct conversation conversation;
 	uint64_t epoch;
 	uint64_t refused, performed; /* requests of this gateway */
+	uint32_t said;               /* those that were performed, as bits */
 	struct worker_launch worker_launch;
 	struct worker *workers; /* the last one, and those that were killed and are not reaped yet */
 	uint32_t max_sessions;

@@ -22,8 +22,13 @@ enum process_rule {
 
 enum { LIVE = 1u << BOX_LIVE, LOST = 1u << BOX_LOST };
 
+/* When a gateway may say it, as bits; none: at any time, and repeatedly. */
+enum { WHEN_FIRST = 1u << 0, /* before all others */ WHEN_ONCE = 1u << 1 };
+
+/* What is allowed, and nothing else is: that is the whole of what a gateway that was taken over can do. */
 struct rule {
 	const char *name;
+	unsigned when;
 	enum subject subject;
 	unsigned states; /* of the sandbox, as bits */
 	enum process_rule process;
@@ -240,17 +245,17 @@ static void perform_ready(struct keeper *keeper, struct box *none, const struct 
 
 /* clang-format off */
 static const struct rule rules[KEEPER_REQUEST_TYPES] = {
-	[KEEPER_CREATE]    = {"create",    SUBJECT_NEW,     0,           PROCESS_NONE,   perform_create},
-	[KEEPER_DESTROY]   = {"destroy",   SUBJECT_SANDBOX, LIVE | LOST, PROCESS_NONE,   perform_destroy},
-	[KEEPER_LEAF]      = {"leaf",      SUBJECT_SANDBOX, LIVE,        PROCESS_NEW,    perform_leaf},
-	[KEEPER_KILL]      = {"kill",      SUBJECT_SANDBOX, LIVE | LOST, PROCESS_IDLE,   perform_kill},
-	[KEEPER_DROP_LEAF] = {"drop_leaf", SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_drop_leaf},
-	[KEEPER_USAGE]     = {"usage",     SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_usage},
-	[KEEPER_FREEZE]    = {"freeze",    SUBJECT_SANDBOX, LIVE,        PROCESS_SWITCH, perform_freeze},
-	[KEEPER_READY]     = {"ready",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_ready},
-	[KEEPER_ALIVE]     = {"alive",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_alive},
-	[KEEPER_WORKER]    = {"worker",    SUBJECT_NONE,    0,           PROCESS_NONE,   perform_worker},
-	[KEEPER_ADOPT]     = {"adopt",     SUBJECT_NONE,    0,           PROCESS_NONE,   perform_adopt},
+	[KEEPER_CREATE]    = {"create",    0,          SUBJECT_NEW,     0,           PROCESS_NONE,   perform_create},
+	[KEEPER_DESTROY]   = {"destroy",   0,          SUBJECT_SANDBOX, LIVE | LOST, PROCESS_NONE,   perform_destroy},
+	[KEEPER_LEAF]      = {"leaf",      0,          SUBJECT_SANDBOX, LIVE,        PROCESS_NEW,    perform_leaf},
+	[KEEPER_KILL]      = {"kill",      0,          SUBJECT_SANDBOX, LIVE | LOST, PROCESS_IDLE,   perform_kill},
+	[KEEPER_DROP_LEAF] = {"drop_leaf", 0,          SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_drop_leaf},
+	[KEEPER_USAGE]     = {"usage",     0,          SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_usage},
+	[KEEPER_FREEZE]    = {"freeze",    0,          SUBJECT_SANDBOX, LIVE,        PROCESS_SWITCH, perform_freeze},
+	[KEEPER_READY]     = {"ready",     WHEN_ONCE,  SUBJECT_NONE,    0,           PROCESS_NONE,   perform_ready},
+	[KEEPER_ALIVE]     = {"alive",     0,          SUBJECT_NONE,    0,           PROCESS_NONE,   perform_alive},
+	[KEEPER_WORKER]    = {"worker",    0,          SUBJECT_NONE,    0,           PROCESS_NONE,   perform_worker},
+	[KEEPER_ADOPT]     = {"adopt",     WHEN_FIRST, SUBJECT_NONE,    0,           PROCESS_NONE,   perform_adopt},
 };
 /* clang-format on */
 
@@ -301,12 +306,11 @@ static const char *refuse_process(const struct rule *rule, uint32_t process, con
 	}
 }
 
-/* What may be said only at a certain time of a conversation. */
 static const char *refuse_time(const struct keeper *keeper, uint32_t type)
 {
-	if (type == KEEPER_READY && keeper->ready)
+	if (rules[type].when & WHEN_ONCE && keeper->said & 1u << type)
 		return "it was said already";
-	if (type == KEEPER_ADOPT && keeper->performed > 0)
+	if (rules[type].when & WHEN_FIRST && keeper->said != 0)
 		return "it comes first";
 	return NULL;
 }
@@ -333,5 +337,7 @@ const char *request_refusal(const struct keeper *keeper, const struct keeper_req
 
 void request_perform(struct keeper *keeper, const struct keeper_request *request, struct box *box)
 {
+	_Static_assert(KEEPER_REQUEST_TYPES <= 32, "a bit for each");
+	keeper->said |= 1u << request->type;
 	rules[request->type].perform(keeper, box, request);
 }

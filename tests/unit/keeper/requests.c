@@ -6,8 +6,10 @@
 #include "server/keeper/request.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -220,5 +222,97 @@ Test(requests, bounds_what_waits, .timeout = 60)
 	}
 	cr_assert_eq(answered, sent);
 	must_be(KEEPER_DESTROY, one, 0, KEEPER_REFUSED, "still there");
+	close_keeper();
+}
+
+static size_t count_descriptors(void)
+{
+	char path[64];
+	size_t count = 0;
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)keeper.pid);
+	DIR *directory = opendir(path);
+	if (!directory)
+		cr_skip_test("the keeper's descriptors cannot be seen: %s", strerror(errno));
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static void send_with_descriptors(const struct keeper_request *request, size_t count)
+{
+	int fds[16];
+	for (size_t i = 0; i < count; i++)
+		fds[i] = STDERR_FILENO;
+	char control[CMSG_SPACE(sizeof fds)] = {0};
+	struct iovec part = {.iov_base = (void *)(uintptr_t)request, .iov_len = sizeof *request};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = CMSG_SPACE(count * sizeof *fds)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	*header = (struct cmsghdr){
+		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof *fds)};
+	memcpy(CMSG_DATA(header), fds, count * sizeof *fds);
+	cr_assert_eq(sendmsg(keeper.socket, &message, 0), (ssize_t)sizeof *request);
+}
+
+/* No request brings descriptors: those that come all the same are not kept, and change nothing. */
+Test(requests, takes_no_descriptors, .timeout = 60)
+{
+	open_keeper();
+	must_be(KEEPER_CREATE, one, 0, KEEPER_OK, "create");
+	must_be(KEEPER_FREEZE, one, 0, KEEPER_OK, "thaw"); /* what CREATE had open is closed by now */
+	size_t before = count_descriptors();
+	for (size_t i = 0; i < 64; i++) {
+		struct keeper_request request = request_of(i % 2 ? KEEPER_FREEZE : KEEPER_KILL, one, 0);
+		send_with_descriptors(&request, 1 + i % 16);
+		cr_assert_eq(receive(NULL).status, i % 2 ? KEEPER_OK : KEEPER_REFUSED);
+	}
+	cr_assert_eq(count_descriptors(), before, "%zu, before %zu", count_descriptors(), before);
+	close_keeper();
+}
+
+static uint32_t random_state;
+
+static uint32_t next_random(uint32_t below)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 8) % below;
+}
+
+/* Most of what is asked is about two sessions and a few processes, so that it is often allowed. */
+static struct keeper_request random_request(void)
+{
+	static const char *const sessions[] = {one, other, "cccccccccccccccc", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"};
+	static const uint32_t processes[] = {0, 0, 1, 2, 3, UINT32_MAX};
+	uint32_t type = next_random(KEEPER_REQUEST_TYPES + 1);
+	if (type == KEEPER_DESTROY && next_random(4) > 0)
+		type = KEEPER_CREATE;
+	uint32_t session = type < KEEPER_READY ? next_random(3) : 3;
+	uint32_t process = processes[next_random(sizeof processes / sizeof processes[0])];
+	struct keeper_request request = request_of(type, sessions[session], type == KEEPER_CREATE ? 0 : process);
+	if (next_random(8) == 0)
+		((unsigned char *)&request)[8 + next_random(sizeof request - 8)] ^= (unsigned char)(1 + next_random(255));
+	return request;
+}
+
+/* Each is answered by its id, allowed or not, and the keeper is as it was: two sandboxes at most, and nothing is left. */
+Test(requests, survives_a_gateway_that_says_anything, .timeout = 120)
+{
+	enum { REQUESTS = 600 };
+	open_keeper();
+	random_state = (uint32_t)getpid();
+	cr_log_info("seed %u", random_state);
+	uint32_t seed = random_state;
+	unsigned allowed = 0;
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		struct keeper_request request = random_request();
+		send_bytes(&request, sizeof request);
+		struct keeper_reply reply = receive(NULL);
+		cr_assert_eq(reply.id, request.id, "seed %u, request %u: an answer to %u", seed, i, reply.id);
+		cr_assert(reply.status <= KEEPER_REFUSED, "seed %u, request %u: status %u", seed, i, reply.status);
+		allowed += reply.status == KEEPER_OK;
+	}
+	cr_assert_gt(allowed, REQUESTS / 20, "seed %u: hardly anything was allowed", seed);
+	must_be(KEEPER_DESTROY, "dddddddddddddddd", 0, KEEPER_REFUSED, "another's session");
 	close_keeper();
 }

@@ -218,6 +218,11 @@ static void on_create_failed(void *owner, const char *code, const char *message)
 	blame("no sandbox", 0);
 }
 
+static void on_denied(void *owner, uint32_t process, const char *call, uint32_t thread, uint64_t count)
+{
+	(void)owner, (void)process, (void)call, (void)thread, (void)count;
+}
+
 static const struct sandbox_events events = {
 	.created = on_created,
 	.create_failed = on_create_failed,
@@ -225,6 +230,7 @@ static const struct sandbox_events events = {
 	.start_failed = on_start_failed,
 	.exited = on_exited,
 	.lost = on_lost,
+	.denied = on_denied,
 	.synced = on_synced,
 };
 

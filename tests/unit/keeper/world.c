@@ -101,6 +101,11 @@ static void on_keeper_gone(void *owner)
 	told();
 }
 
+static void on_denied(void *owner, uint32_t process, const char *call, uint32_t thread, uint64_t count)
+{
+	(void)owner, (void)process, (void)call, (void)thread, (void)count;
+}
+
 static const struct sandbox_events events = {
 	.created = on_created,
 	.create_failed = on_create_failed,
@@ -111,6 +116,7 @@ static const struct sandbox_events events = {
 	.usage = on_usage,
 	.lost = on_lost,
 	.destroyed = on_destroyed,
+	.denied = on_denied,
 	.synced = on_synced,
 };
 
