@@ -9,19 +9,20 @@ import fuzz
 import lint
 import soak
 import system
+import terminal
 import unit
 import vm
 from result import Report
 
 # In this order.
-PARTS = {"lint": lint.run, "unit": unit.run, "fuzz": fuzz.run, "system": system.run,
+PARTS = {"lint": lint.run, "unit": unit.run, "terminal": terminal.run, "fuzz": fuzz.run, "system": system.run,
          "containment": containment.run, "soak": soak.run, "vm": vm.run}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="dev test")
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="lint, unit, unit/NAME, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, "
+                        help="lint, unit, unit/NAME, terminal, terminal/SEED, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, "
                              "containment, containment/FILE-OR-EXPRESSION, soak, soak/MINUTES, vm, vm/EXPRESSION")
     parser.add_argument("--fuzz-minutes", type=float, default=0, help="fuzz this long instead of ten seconds a target")
     options = parser.parse_args()
