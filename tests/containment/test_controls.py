@@ -20,7 +20,7 @@ MUST_SHOW = {
     "unshare-user", "unshare-net", "clone-user", "clone-mount", "clone3-user", "set-host-name", "personality-no-random", "tiocsti",
     "open-descriptor", "open-directory", "environment", "setuid-usr", "device-usr",
     "neighbour-abstract", "neighbour-tcp", "neighbour-udp", "neighbour-segment", "neighbour-semaphore", "neighbour-messages",
-    "neighbour-queue", "neighbour-process", "neighbour-file-tmp", "neighbour-file-socket", "channel-flock", "channel-record-lock",
+    "neighbour-queue", "make-whiteout", "neighbour-process", "neighbour-file-tmp", "neighbour-file-socket", "channel-flock", "channel-record-lock",
     "channel-inotify",
 }
 

@@ -33,8 +33,8 @@ PROGRAMS = [
     ("python: venv", ["python3"], {}, "python3 -m venv --without-pip v && v/bin/python -c 'import sys; print(sys.prefix)'", "/v"),
     ("python: sockets on the loopback", ["python3"], {}, "python3 -c 'import socket as s; l=s.create_server((\"127.0.0.1\",0)); c=s.create_connection(l.getsockname()); "
      "a,_=l.accept(); a.send(b\"looped\"); print(c.recv(9).decode())'", "looped"),
-    ("python: asyncio and subprocess", ["python3"], {}, "python3 -c 'import asyncio\nasync def m():\n p=await asyncio.create_subprocess_exec(\"echo\",\"awaited\")\n await p.wait()\nasyncio.run(m())'",
-     "awaited"),
+    ("python: asyncio and subprocess", ["python3"], {},
+     "python3 -c 'import asyncio\nasync def m():\n p=await asyncio.create_subprocess_exec(\"echo\",\"awaited\")\n await p.wait()\nasyncio.run(m())'", "awaited"),
     ("node: workers and children", ["node"], {"p.js": NODE_PROGRAM}, "node p.js", "worked"),
     ("node: npm", ["npm"], {}, "npm init -y >/dev/null && npm pkg get name", "work"),
     ("git", ["git"], {}, "git init -q r && cd r && echo x >f && git add f && git -c user.name=u -c user.email=u@e commit -qm m && git gc -q && git log --oneline | wc -l", "1"),
@@ -43,7 +43,8 @@ PROGRAMS = [
     ("strace of a child", ["strace"], {}, "strace -f -e trace=openat -o t cat /etc/hostname >/dev/null && grep -c hostname t", "1"),
     ("gdb of a child", ["gdb", "gcc"], {"main.c": C_PROGRAM}, "gcc -g main.c -o main && gdb -q -batch -ex 'break main' -ex run -ex bt ./main 2>&1 | grep -c '#0  main'", "1"),
     ("tar, gzip, xz", ["tar", "gzip", "xz"], {}, "mkdir d && echo packed >d/f && tar cJf a.xz d && rm -r d && tar xJf a.xz && cat d/f", "packed"),
-    ("find, sort, awk, sed", ["find", "sort", "awk", "sed"], {}, "find /usr/bin -type l | sort | awk 'END { print (NR > 10) ? \"many\" : \"few\" }' | sed s/many/listed/", "listed"),
+    ("find, sort, awk, sed", ["find", "sort", "awk", "sed"], {},
+     "find /usr/bin -type l | sort | awk 'END { print (NR > 10) ? \"many\" : \"few\" }' | sed s/many/listed/", "listed"),
     ("sqlite", ["sqlite3"], {}, "sqlite3 d.db 'create table t(a); insert into t values(41); update t set a=a+1; select a from t'", "42"),
     ("flock", ["flock"], {}, "flock lock -c 'echo locked'", "locked"),
     ("openssl", ["openssl"], {}, "openssl genpkey -algorithm ed25519 2>/dev/null | openssl pkey -noout -text | grep -c ED25519", "1"),
@@ -53,7 +54,8 @@ PROGRAMS = [
      "GOCACHE=/tmp/go GOFLAGS=-mod=mod HOME=/work go run main.go 2>&1", "spoken"),
     ("rust", ["rustc", "cc"], {"main.rs": 'fn main() { std::thread::spawn(|| println!("spawned")).join().unwrap(); }\n'}, "rustc main.rs && ./main", "spawned"),
     ("a package from a file", ["dpkg-deb"], {"control": "Package: p\nVersion: 1\nArchitecture: all\nMaintainer: m <m@e>\nDescription: d\n"},
-     "mkdir -p p/DEBIAN p/usr/share/p && mv control p/DEBIAN && echo installed >p/usr/share/p/f && dpkg-deb -b p >/dev/null && dpkg-deb -x p.deb root && cat root/usr/share/p/f", "installed"),
+     "mkdir -p p/DEBIAN p/usr/share/p && mv control p/DEBIAN && echo installed >p/usr/share/p/f && dpkg-deb -b p >/dev/null && "
+     "dpkg-deb -x p.deb root && cat root/usr/share/p/f", "installed"),
 ]
 PATH = "/usr/local/bin:/usr/bin:/bin"  # as inside
 LIMITS = {"memory": 2 << 30, "processes": 512}

@@ -407,7 +407,7 @@ const struct abuse ABUSES[] = {
 	{"memory-maps", "mmap, populated", "memory.max", "cgroup-memory", {OOM}, press_maps},
 	{"memory-shared", "shared anonymous memory", "memory.max", "cgroup-memory", {OOM}, press_shared},
 	{"memory-memfd", "a memfd that grows", "memory.max", "cgroup-memory", {OOM}, press_memfd},
-	{"memory-segments", "System V segments", "memory.max", "cgroup-memory", {OOM, ENOSYS}, press_segments},
+	{"memory-segments", "System V segments", "memory.max", "cgroup-memory", {ENOSPC, OOM, ENOSYS}, press_segments},
 	{"memory-copies", "children that write to what they share", "memory.max", "cgroup-memory", {OOM, EAGAIN}, press_copies},
 	{"memory-pipes", "pipes full of data", "open_files", "cgroup-memory", {EMFILE, OOM, ENFILE}, press_pipes},
 	{"memory-sockets", "sockets full of data", "open_files", "cgroup-memory", {EMFILE, OOM, ENOBUFS}, press_sockets},

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <linux/random.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -18,6 +20,17 @@ static int make_node(const struct probe *probe)
 		return errno;
 	int outcome = outcome_of_fd(open(probe->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	unlink(probe->path);
+	return outcome;
+}
+
+/* The device 0:0 takes no capability (Linux 5.8): overlayfs makes its whiteouts so. */
+static int make_whiteout(const struct probe *probe)
+{
+	(void)probe;
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 2)
+		return OUTCOME_SKIPPED; /* then the layer is off */
+	int outcome = outcome_of(mknod("/tmp/probe.whiteout", S_IFCHR | 0600, makedev(0, 0)));
+	unlink("/tmp/probe.whiteout");
 	return outcome;
 }
 
@@ -54,6 +67,7 @@ const struct probe PROBES_devices[] = {
 	NODE("make-null", S_IFCHR, "/work/probe.node", 1, 3), NODE("make-kmsg", S_IFCHR, "/tmp/probe.node", 1, 11),
 	NODE("make-console", S_IFCHR, "/tmp/probe.node", 5, 1), NODE("make-fuse", S_IFCHR, "/tmp/probe.node", 10, 229),
 	NODE("make-tun", S_IFCHR, "/tmp/probe.node", 10, 200), NODE("make-kvm", S_IFCHR, "/tmp/probe.node", 10, 232),
+	RUN("make-whiteout", "make the device 0:0, which takes no capability", "landlock", E(EACCES, EPERM), PROBE_SHOWN, make_whiteout),
 	ASK("add-entropy-count", RNDADDTOENTCNT, "/dev/random"), ASK("clear-pool", RNDCLEARPOOL, "/dev/urandom"),
 	ASK("zap-entropy", RNDZAPENTCNT, "/dev/urandom"), ASK("reseed", RNDRESEEDCRNG, "/dev/urandom"),
 };

@@ -68,7 +68,7 @@ static void run_probe(const struct probe_group *group, const struct probe *probe
 static void list_probe(const struct probe_group *group, const struct probe *probe, void *context)
 {
 	(void)context;
-	print_row("-", probe->flags & PROBE_FORKS ? "forks" : "-", group, probe);
+	print_row("-", probe->flags & PROBE_ACCEPTED ? "accepted" : "-", group, probe);
 }
 
 static size_t visit(const struct selection *selection, probe_visitor visitor, void *context)

@@ -206,8 +206,8 @@ static int see_cached_by_statistics(const struct probe *probe)
 
 /* clang-format off */
 #define FILE_OF(name, path) PATH("neighbour-file-" name, "find a neighbour's " path, "mount", E(ENOENT, EACCES), attempt_absent, path, 0)
-#define CHANNEL(name_, attempt_, function, path_, flags_, ...) \
-	{.name = name_, .attempt = attempt_, .control = "shared inode", .expected = {__VA_ARGS__}, .run = function, .path = path_, .flags = flags_}
+#define CHANNEL(name_, attempt_, control_, function, path_, flags_, ...) \
+	{.name = name_, .attempt = attempt_, .control = control_, .expected = {__VA_ARGS__}, .run = function, .path = path_, .flags = flags_}
 
 const struct probe PROBES_neighbours[] = {
 	PATH("neighbour-abstract", "connect to a neighbour's abstract socket", "network", E(ECONNREFUSED, EPERM), connect_abstract, BAIT_NAME, 0),
@@ -222,13 +222,13 @@ const struct probe PROBES_neighbours[] = {
 	PATH("host-process", "see the server's processes", "namespace", E(OUTCOME_NOTHING), find_process, "sandbard", 0),
 	FILE_OF("work", "/work/" BAIT_NAME), FILE_OF("tmp", "/tmp/" BAIT_NAME), FILE_OF("var-tmp", "/var/tmp/" BAIT_NAME), FILE_OF("shm", "/dev/shm/" BAIT_NAME),
 	FILE_OF("run", "/run/" BAIT_NAME), FILE_OF("socket", "/tmp/" BAIT_NAME ".socket"),
-	CHANNEL("channel-flock", "see a neighbour's flock on a shared file", see_flock, BAIT_LOCKED_FILE, PROBE_ACCEPTED, OUTCOME_NOTHING, ENOSYS, EPERM),
-	CHANNEL("channel-record-lock", "see a neighbour's record lock on a shared file", see_record_lock, BAIT_LOCKED_FILE, PROBE_ACCEPTED, OUTCOME_NOTHING, EPERM, EACCES),
-	CHANNEL("channel-inotify", "see a neighbour open a shared file", see_opening, BAIT_SHARED_FILE, PROBE_ACCEPTED, OUTCOME_NOTHING, EACCES, EPERM),
-	CHANNEL("channel-dnotify", "a signal for what is done in a shared directory", notify_by_signal, "/usr/bin", PROBE_ACCEPTED, EPERM, EACCES, EINVAL),
-	CHANNEL("channel-mincore", "which pages of a shared file are cached, by mincore", see_cached_by_mincore, BAIT_SHARED_FILE, 0, OUTCOME_NOTHING),
-	CHANNEL("channel-nowait", "the same by preadv2(RWF_NOWAIT)", see_cached_by_reading, BAIT_SHARED_FILE, PROBE_ACCEPTED, EOPNOTSUPP, EPERM),
-	CHANNEL("channel-cachestat", "the same by cachestat", see_cached_by_statistics, BAIT_SHARED_FILE, PROBE_ACCEPTED, EPERM, ENOSYS),
+	CHANNEL("channel-flock", "see a neighbour's flock on a shared file", "shared inode", see_flock, BAIT_LOCKED_FILE, PROBE_ACCEPTED, OUTCOME_NOTHING, ENOSYS, EPERM),
+	CHANNEL("channel-record-lock", "see a neighbour's record lock on a shared file", "shared inode", see_record_lock, BAIT_LOCKED_FILE, PROBE_ACCEPTED, OUTCOME_NOTHING, EPERM, EACCES),
+	CHANNEL("channel-inotify", "see a neighbour open a shared file", "shared inode", see_opening, BAIT_SHARED_FILE, PROBE_ACCEPTED, OUTCOME_NOTHING, EACCES, EPERM),
+	CHANNEL("channel-dnotify", "a signal for what is done in a shared directory", "seccomp", notify_by_signal, "/usr/bin", 0, EPERM, EACCES, EINVAL),
+	CHANNEL("channel-mincore", "which pages of a shared file are cached, by mincore", "kernel", see_cached_by_mincore, BAIT_SHARED_FILE, 0, OUTCOME_NOTHING),
+	CHANNEL("channel-nowait", "the same by preadv2(RWF_NOWAIT)", "seccomp", see_cached_by_reading, BAIT_SHARED_FILE, 0, EOPNOTSUPP, EPERM),
+	CHANNEL("channel-cachestat", "the same by cachestat", "seccomp", see_cached_by_statistics, BAIT_SHARED_FILE, 0, EPERM, ENOSYS),
 };
 /* clang-format on */
 PROBE_TABLE_END(neighbours)
