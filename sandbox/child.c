@@ -271,9 +271,9 @@ _Noreturn void child_run(struct child_setup *setup)
 {
 	struct child_report report = {0};
 	for (; report.done < child_step_count(); report.done++) {
-		const struct child_step *step = setup->socket >= 0 ? &last_step : &tries[report.done - STEPS];
-		if (report.done < STEPS)
-			step = &steps[report.done];
+		const struct child_step *step = report.done < STEPS  ? &steps[report.done]
+		                                : setup->socket >= 0 ? &last_step
+		                                                     : &tries[report.done - STEPS];
 		if (step->run(setup, &report.error) < 0) {
 			error_prefix(&report.error, "%s", step->name);
 			break;
