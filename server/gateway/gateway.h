@@ -7,6 +7,7 @@
 
 #include "inherit.h"
 #include "metrics.h"
+#include "pages.h"
 #include "server/api/call.h"
 
 #include <ev.h>
@@ -30,6 +31,7 @@ struct gateway {
 	struct evp_pkey_st *key;
 	struct metrics metrics;
 	struct tls *tls; /* NULL: plain HTTP */
+	struct pages *pages;
 	struct listener listeners[GATEWAY_LISTENERS];
 	int spare_fd;                 /* given up for a moment when no descriptor is left, to refuse a connection */
 	size_t sockets, most_sockets; /* of clients, whether they have said anything yet or not */

@@ -2,6 +2,7 @@
 
 #include "gateway.h"
 #include "host.h"
+#include "page_response.h"
 #include "protocol/wire.h"
 #include "server/guard/gate.h"
 #include "server/guard/tokens.h"
@@ -16,6 +17,7 @@
 
 enum { HEADER_BYTES = 1024, TOKEN_TEXT = 512 };
 
+/* What `/` says where the pages were not built. */
 static const char page[] =
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Sandbar</title>\n"
 	"<meta name=\"viewport\" content=\"width=device-width\">\n"
@@ -33,7 +35,9 @@ static const char page[] =
 	"sandbar logs $S                  # what was written, from the beginning\n"
 	"sandbar ls; sandbar ps $S; sandbar doctor\n"
 	"sandbar end $S</pre>\n"
-	"<p>Every command explains itself with <code>--help</code>.</p>\n";
+	"<p>Every command explains itself with <code>--help</code>.</p>\n"
+	"<p>The pages for browsers are not here: this server was built without them. They need <code>nodejs</code> and "
+	"<code>npm</code> (or the network) when it is built; <code>./dev build</code> says what was missing.</p>\n";
 
 static const char style[] =
 	":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:3rem auto;"
@@ -135,15 +139,18 @@ static int serve_metrics(struct gateway *gateway, struct lws *wsi)
 }
 
 /* Whoever looks after machines by their addresses may ask whether this one is well. */
-static int serve(struct gateway *gateway, struct lws *wsi, const char *path)
+static int serve(struct gateway *gateway, struct lws *wsi, struct page_response *response, const char *path)
 {
 	const struct resource *resource = resources;
+	const struct page *found = pages_find(gateway->pages, path);
 	if (strcmp(path, "/healthz") == 0)
 		return respond(wsi, gateway->server.is_stopping || gateway->server.is_draining ? &stopping : &healthy);
 	if (!has_known_host(&gateway->config, wsi))
 		return respond(wsi, &strange_host);
 	if (strcmp(path, "/metrics") == 0)
 		return serve_metrics(gateway, wsi);
+	if (found)
+		return page_response_begin(response, wsi, found, &gateway->config);
 	while (resource->path && strcmp(resource->path, path) != 0)
 		resource++;
 	return respond(wsi, resource);
@@ -221,7 +228,9 @@ int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 		return 0;
 	}
 	case LWS_CALLBACK_HTTP:
-		return serve(lws_context_user(lws_get_context(wsi)), wsi, in);
+		return serve(lws_context_user(lws_get_context(wsi)), wsi, user, in);
+	case LWS_CALLBACK_HTTP_WRITEABLE:
+		return page_response_continue(user, wsi);
 	default:
 		return 0;
 	}

@@ -18,7 +18,8 @@ enum inherit_fd {
 	INHERIT_TOKENS = 7,    /* directory STATE/tokens, owned by the gateway's user */
 	INHERIT_TEMPLATES = 8, /* memfd: struct template, one behind the other */
 	INHERIT_NEWS = 9,      /* SOCK_SEQPACKET, one way: struct gateway_news */
-	INHERIT_LISTENERS = 10 /* the first of config.listeners listening sockets */
+	INHERIT_PAGES = 10,    /* the folder of what browsers are shown, read once; no folder: there are none */
+	INHERIT_LISTENERS = 11 /* the first of config.listeners listening sockets */
 };
 
 enum { GATEWAY_LISTENERS = 8, GATEWAY_ORIGINS = 16, GATEWAY_HOSTS = 8, GATEWAY_TEXT_BYTES = 128 };

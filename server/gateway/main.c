@@ -4,6 +4,7 @@
 #include "connection.h"
 #include "driver/namespaces.h"
 #include "http.h"
+#include "page_response.h"
 #include "server/base/log.h"
 #include "server/api/templates.h"
 #include "server/guard/key.h"
@@ -96,7 +97,7 @@ static void listen_all(struct gateway *gateway)
 }
 
 static const struct lws_protocols protocols[] = {
-	{"http", http_callback, 0, PART_BYTES, 0, NULL, 0},
+	{"http", http_callback, sizeof(struct page_response), PART_BYTES, 0, NULL, PAGE_PART_BYTES},
 	{WIRE_SUBPROTOCOL, connection_callback, sizeof(struct connection *), PART_BYTES, 0, NULL, WRITE_MOST + 64 * 1024},
 	{0},
 };
@@ -363,6 +364,9 @@ static int start(struct gateway *gateway, struct error *err)
 	gateway->server.templates = templates_load(INHERIT_TEMPLATES, err);
 	if (!gateway->server.templates)
 		return -1;
+	gateway->pages = pages_load(INHERIT_PAGES, err);
+	if (!gateway->pages)
+		return error_prefix(err, "read the pages");
 	if (gateway->config.tls && !(gateway->tls = tls_create(INHERIT_NEWS, err)))
 		return -1;
 	gateway->loop = ev_default_loop(EVFLAG_AUTO);
@@ -387,6 +391,7 @@ static void finish(struct gateway *gateway)
 	namespaces_driver_destroy(gateway->driver);
 	tls_destroy(gateway->tls);
 	templates_destroy(gateway->server.templates);
+	pages_destroy(gateway->pages);
 	tokens_destroy(gateway->server.tokens);
 	key_destroy(gateway->key);
 	close(gateway->spare_fd);

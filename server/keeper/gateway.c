@@ -126,7 +126,8 @@ static int start_with(struct gateway *gateway, const struct gateway_launch *laun
 	int config = seal_config(&launch->config, err);
 	if (config < 0)
 		return -1;
-	int fds[INHERITED] = {keeper, launch->sessions, launch->key, config, launch->tokens, launch->templates, news};
+	int fds[INHERITED] = {keeper,         launch->sessions,  launch->key, config,
+	                      launch->tokens, launch->templates, news,        launch->pages};
 	int count = INHERIT_LISTENERS - INHERIT_KEEPER;
 	for (uint32_t i = 0; i < launch->config.listeners; i++)
 		fds[count++] = launch->listeners[i];

@@ -11,7 +11,7 @@
 /* What every gateway of this server is started with. The descriptors are borrowed. */
 struct gateway_launch {
 	int program; /* of program_open() */
-	int sessions, key, tokens, templates;
+	int sessions, key, tokens, templates, pages;
 	struct tls_files tls; /* none: plain HTTP */
 	int listeners[GATEWAY_LISTENERS];
 	struct identity identity;

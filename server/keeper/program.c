@@ -18,22 +18,43 @@ static int own_directory(char path[PATH_MAX], struct error *err)
 	return 0;
 }
 
-int program_open(const char *name, struct error *err)
+/* The first of PLACES, seen from our own directory, where NAME is. -1 with errnum ENOENT: in none. */
+static int open_beside(const char *const places[2], const char *name, int flags, struct error *err)
 {
-	static const char *const places[] = {"", "/../libexec/sandbar"};
 	char directory[PATH_MAX];
 	char path[PATH_MAX + 128];
 	if (own_directory(directory, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+	for (int i = 0; i < 2; i++) {
 		snprintf(path, sizeof path, "%s%s/%s", directory, places[i], name);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = open(path, flags | O_RDONLY | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 		if (errno != ENOENT)
 			return error_set(err, errno, "open `%.180s`", path);
 	}
-	return error_set(err, 0, "`%s` is neither in `%.100s` nor in `../libexec/sandbar` of it", name, directory);
+	return error_set(err, ENOENT, "find `%s` in `%.100s` or in `%s` of it", name, directory, places[1] + 1);
+}
+
+int program_open(const char *name, struct error *err)
+{
+	static const char *const places[] = {"", "/../libexec/sandbar"};
+	return open_beside(places, name, 0, err);
+}
+
+int program_open_pages(struct error *err)
+{
+	static const char *const places[] = {"", "/../share/sandbar"};
+	struct error why = {0};
+	int fd = open_beside(places, "pages", O_DIRECTORY, &why);
+	if (fd >= 0)
+		return fd;
+	if (why.errnum != ENOENT) {
+		*err = why;
+		return -1;
+	}
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? error_set(err, errno, "open `/dev/null`") : fd;
 }
 
 int program_execute(int program, char *const argv[], struct error *err)

@@ -68,7 +68,8 @@ static int open_programs(struct server *server, struct error *err)
 	server->init = program_open("sandbar-init", err);
 	server->launch.program = program_open("sandbard-gateway", err);
 	server->worker = program_open("sandbard-worker", err);
-	return server->init < 0 || server->launch.program < 0 || server->worker < 0 ? -1 : 0;
+	server->launch.pages = program_open_pages(err);
+	return server->init < 0 || server->launch.program < 0 || server->worker < 0 || server->launch.pages < 0 ? -1 : 0;
 }
 
 static int make_keys(struct server *server, struct error *err)
