@@ -21,16 +21,12 @@ struct limits_row {
 #define WIDE(field) offsetof(struct sandbox_limits, field), true
 #define NARROW(field) offsetof(struct sandbox_limits, field), false
 
-/* The defaults and least values are PROTOCOL.md's (session.create). */
 static const struct limits_row rows[] = {
-	{WIDE(memory), (uint64_t)1024 * MIB, 16 * MIB, PIB, "memory: 16 MiB to 1 PiB is allowed"},
-	{WIDE(workspace), (uint64_t)1024 * MIB, MIB, PIB, "workspace: 1 MiB to 1 PiB is allowed"},
-	{WIDE(file_size), 0, 0, PIB, "file_size: 0 (no limit) to 1 PiB is allowed"},
-	{NARROW(processes), 512, 4, TASKS_MOST, "processes: 4 to 1048576 is allowed"},
-	{NARROW(inodes), 100000, 64, (uint64_t)1 << 31, "inodes: 64 to 2147483648 is allowed"},
-	{NARROW(cpu_percent), 0, 0, PERCENT_MOST, "cpu: 0 (no limit) to 102400 percent is allowed"},
-	{NARROW(open_files), 1024, 16, 1 << 20, "open_files: 16 to 1048576 is allowed"},
-	{NARROW(ptys), 64, 1, 4096, "ptys: 1 to 4096 is allowed"},
+#define SESSION_LIMIT(field, width, standard, least, most, allowed, ...) {width(field), standard, least, most, allowed},
+#define PROCESS_LIMIT(...)
+#include "limits.def"
+#undef SESSION_LIMIT
+#undef PROCESS_LIMIT
 	{NARROW(profile), PROFILE_DEFAULT, 0, PROFILES - 1, "profile: there is none of this number"},
 };
 

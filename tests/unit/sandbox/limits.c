@@ -1,7 +1,9 @@
 #include "sandbox/layer.h"
 #include "sandbox/limits.h"
+#include "limits_list.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,23 @@ Test(limits, a_number_out_of_its_range_is_named)
 		const char *text = sandbox_limits_check(&wrong[i]);
 		cr_assert(text && strncmp(text, names[i], strlen(names[i])) == 0, "%zu: %s", i, text ? text : "accepted");
 	}
+}
+
+/* The page is what the table says. */
+Test(limits, the_page_is_made_of_the_table)
+{
+	char *text = NULL, line[512];
+	size_t size = 0;
+	FILE *made = open_memstream(&text, &size), *page = fopen(LIMITS_PAGE, "re");
+	cr_assert(made && page, "%s", LIMITS_PAGE);
+	limits_list_write(made);
+	fclose(made);
+	const char *at = text;
+	for (; fgets(line, sizeof line, page); at += strlen(line))
+		cr_assert(strncmp(at, line, strlen(line)) == 0, "limits-list >docs/limits.md: %.80s", line);
+	cr_assert_eq(*at, '\0', "limits-list >docs/limits.md: %.80s", at);
+	fclose(page);
+	free(text);
 }
 
 Test(layers, each_has_a_name_by_which_it_is_found)
