@@ -62,9 +62,18 @@ ROWS = [
     Row("tls-echo", "a typed byte to its echo, with TLS", "sandbar_echo --tls 1", "sandbar_echo", "p50_us", None, True, "plain"),
 ]
 
+# What a program may write to a terminal: the VT core beside two others, over the same bytes.
+VT_KINDS = ("lines of text", "coloured lines", "a full-screen program's redraws")
+ROWS += [Row("vt", f"VT core: {what}", f"vt_core --kind {kind}", f"{other} --kind {kind}", "mb_s", None, False, called)
+         for kind, what in enumerate(VT_KINDS)
+         for other, called in (("vt_libvterm", "libvterm"), ("vt_xterm", "`@xterm/headless`"))]
+
 FLOODS, IDLE, CONNECTIONS = "sandbar_echo --runs 1000 --floods 3", "sandbar_idle", "sandbar_connections"
 
 FIGURES = [
+    Figure("vt", "a terminal of 80×24 with 1,000 lines above it: its memory in the VT core", "vt_core --kind 1 --rounds 1", "memory_kib",
+           "KiB"),
+    Figure("vt", "… the time to make a screen of it for a late viewer", "vt_core --kind 1 --rounds 1", "screen_us", "µs"),
     Figure("floods", "a typed byte to its echo beside three sessions that flood, each with a reader: p50", FLOODS, "p50_us",
            scale=1e-3),
     Figure("floods", "… p99", FLOODS, "p99_us", scale=1e-3, most=5),
