@@ -19,6 +19,7 @@ ALLOWED = {
     "server/guard": ["server/base", "protocol", "sandbox/error.h"],
     "server/worker": ["server/base", "server/session", "protocol", "sandbox/error.h"],
     "clients/c": ["protocol"],
+    "clients/c/command": ["clients/c", "protocol", "server/terminal"],
     "tests": ["protocol", "sandbox", "server", "clients"],
 }
 FOLDERS = ("protocol/", "sandbox/", "server/", "clients/", "tests/")

@@ -6,7 +6,7 @@ import signal
 import pytest
 from screen import Screen
 
-DETACH = "C-]"
+DETACH = ("C-]", "d")
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_detaching_leaves_it_running_and_the_terminal_as_it_was(server, screens,
     screen.see("$")
     screen.type("X=kept; echo ok-$((2+3))")
     screen.see("ok-5")
-    screen.keys(DETACH)
+    screen.keys(*DETACH)
     screen.see(lambda text: text.rstrip().endswith("READY>"))
     assert screen.settings() == before
     with server.client() as client:

@@ -1,36 +1,21 @@
 /* `attach`: this terminal into one of a session. */
+#include "attach.h"
+
 #include "commands.h"
-#include "context.h"
-#include "outlet.h"
-#include "pump.h"
 #include "query.h"
 #include "signals.h"
 #include "terminal.h"
+#include "clients/c/decode.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { WINDOW = 64 * 1024, TYPED_INTERRUPT = 0x03 };
+enum { WINDOW = 64 * 1024, SCREENS_A_SECOND = 30 };
 
 static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT, SIGPIPE, 0};
-
-struct attachment {
-	struct context context;
-	const struct options *options;
-	char session[SANDBAR_SESSION_BYTES];
-	uint32_t process;
-	bool is_terminal, is_running; /* the process, when we came */
-	bool is_raw;                  /* our own terminal */
-	struct sandbar_channel *channel;
-	struct outlet outlet;
-	struct pump pump;
-	bool is_over, is_detached, has_ending;
-	int signal, write_errno;
-	struct sandbar_ending ending;
-	struct sandbar_error closed;
-};
 
 /* ---- Which process ---- */
 
@@ -82,7 +67,10 @@ static int choose(struct attachment *attachment)
 			continue;
 		best = rank;
 		chosen = number;
+		struct reader size = query_field(&row, "terminal");
 		attachment->is_terminal = is_terminal(&row);
+		attachment->cols = (uint32_t)query_number(&size, "cols");
+		attachment->rows = (uint32_t)query_number(&size, "rows");
 		attachment->is_running = is_running(&row);
 	}
 	query_finish(&query);
@@ -108,8 +96,36 @@ static void on_output(struct sandbar_channel *channel, const struct sandbar_outp
 	struct attachment *attachment = user;
 
 	(void)channel;
-	if (!attachment->options->json && output->process == attachment->process)
+	if (attachment->options->json || output->process != attachment->process)
+		return;
+	if (attachment->is_shown)
+		window_output(&attachment->window, output->data, output->length);
+	else
 		outlet_output(&attachment->outlet, output);
+}
+
+static void on_screen(struct sandbar_channel *channel, const struct sandbar_screen *screen, void *user)
+{
+	struct attachment *attachment = user;
+
+	(void)channel;
+	if (attachment->is_shown && screen->process == attachment->process)
+		window_screen(&attachment->window, screen->cols, screen->rows, screen->data, screen->length);
+}
+
+static void on_resized(struct sandbar_channel *channel, uint32_t process, uint32_t cols, uint32_t rows, void *user)
+{
+	struct attachment *attachment = user;
+
+	(void)channel;
+	if (attachment->is_shown && process == attachment->process)
+		window_resized(&attachment->window, cols, rows);
+}
+
+static void take_ending(struct attachment *attachment, const struct sandbar_ending *ending)
+{
+	attachment->ending = *ending;
+	attachment->has_ending = true;
 }
 
 static void on_exited(struct sandbar_channel *channel, uint32_t process, const struct sandbar_ending *ending,
@@ -118,21 +134,44 @@ static void on_exited(struct sandbar_channel *channel, uint32_t process, const s
 	struct attachment *attachment = user;
 
 	(void)channel;
-	if (process != attachment->process)
-		return;
-	attachment->ending = *ending;
-	attachment->has_ending = true;
+	if (process == attachment->process)
+		take_ending(attachment, ending);
 }
 
-/* LESS: rows that are kept back, for a moment. */
-static void tell_size(struct attachment *attachment, uint32_t less)
+/* The answer to process.wait: it had ended before we were attached. */
+static void on_waited(struct sandbar *sandbar, const struct sandbar_error *error, const void *result, size_t length,
+                      void *user)
 {
-	uint32_t cols, rows;
+	struct attachment *attachment = user;
+	struct sandbar_ending ending;
 
-	if (!attachment->is_raw || attachment->options->view || !attachment->channel || !attachment->is_running)
-		return;
-	terminal_size(&cols, &rows);
-	sandbar_resize(attachment->channel, attachment->process, cols, rows > less ? rows - less : rows);
+	(void)sandbar;
+	if (!error && !attachment->has_ending && query_ending(result, length, &ending))
+		take_ending(attachment, &ending);
+}
+
+void attach_tell_size(struct attachment *attachment)
+{
+	const struct window *window = &attachment->window;
+
+	if (attachment->is_shown && !attachment->options->view && attachment->channel && attachment->is_running &&
+	    crowd_may_edit(&attachment->crowd))
+		sandbar_resize(attachment->channel, attachment->process, window->cols, window_program_rows(window));
+}
+
+static void on_joined(struct sandbar_channel *channel, const void *map, size_t length, void *user)
+{
+	struct attachment *attachment = user;
+	struct reader reader = reader_over(map, length);
+	bool is_first = attachment->crowd.me == 0;
+	bool is_there = crowd_begin(&attachment->crowd, &reader);
+
+	(void)channel;
+	attachment->window.takes_keys = !attachment->options->view && crowd_may_edit(&attachment->crowd);
+	if (is_first && attachment->is_shown && !is_there)
+		query_wait(attachment->context.sandbar, attachment->session, attachment->process, on_waited, attachment);
+	if (is_first)
+		attach_tell_size(attachment);
 }
 
 static void on_attached(struct sandbar_channel *channel, uint64_t first, uint64_t last, void *user)
@@ -149,16 +188,66 @@ static void on_input(struct sandbar_channel *channel, uint32_t process, void *us
 	pump_update(&((struct attachment *)user)->pump);
 }
 
+/* What our terminal shows is made good by the screen that follows. */
 static void on_gap(struct sandbar_channel *channel, uint64_t from, uint64_t to, void *user)
 {
-	static const char NOTE[] = "\030\033[0m\r\n[sandbar: output was skipped here]\r\n";
 	struct attachment *attachment = user;
 
 	(void)channel, (void)from, (void)to;
-	if (attachment->is_terminal && !attachment->options->json)
-		outlet_text(&attachment->outlet, NOTE, sizeof(NOTE) - 1);
-	else if (!attachment->options->json)
+	if (!attachment->is_shown && !attachment->options->json)
 		context_say("output was skipped here");
+}
+
+/* After a gap: the ending may have been in it. */
+static void on_state(struct sandbar_channel *channel, uint64_t seq, const void *map, size_t length, void *user)
+{
+	struct attachment *attachment = user;
+	struct reader reader = reader_over(map, length), row;
+	struct reader rows = query_field(&reader, "processes");
+	struct sandbar_ending ending;
+
+	(void)channel, (void)seq;
+	if (!query_is_nil(&reader, "participants"))
+		crowd_begin(&attachment->crowd, &reader);
+	while (query_next(&rows, &row)) {
+		struct reader exited = query_field(&row, "exited");
+		if (query_number(&row, "process") == attachment->process && decode_ending(&exited, &ending))
+			take_ending(attachment, &ending);
+	}
+}
+
+static void on_participant(struct sandbar_channel *channel, const struct sandbar_participant *participant, void *user)
+{
+	(void)channel;
+	attach_person_changed(user, participant);
+}
+
+static void on_driver(struct sandbar_channel *channel, const struct sandbar_driver *driver, void *user)
+{
+	(void)channel;
+	attach_driver_changed(user, driver);
+}
+
+static void on_note(struct sandbar_channel *channel, const struct sandbar_note *note, void *user)
+{
+	(void)channel;
+	attach_note(user, note);
+}
+
+static void on_typing(struct sandbar_channel *channel, uint32_t participant, uint32_t process, void *user)
+{
+	struct attachment *attachment = user;
+
+	(void)channel;
+	if (process == attachment->process)
+		crowd_typing(&attachment->crowd, participant, attachment->now_ms);
+}
+
+/* What was refused is told in the line, as far as there is one. */
+static void on_error(struct sandbar_channel *channel, uint32_t process, const struct sandbar_error *error, void *user)
+{
+	(void)channel, (void)process;
+	attach_notice(user, "%s", error->message);
 }
 
 static void on_closed(struct sandbar_channel *channel, const struct sandbar_error *why, void *user)
@@ -173,49 +262,57 @@ static void on_closed(struct sandbar_channel *channel, const struct sandbar_erro
 
 static const struct sandbar_events EVENTS = {
 	.frame = on_frame,
+	.joined = on_joined,
 	.attached = on_attached,
 	.output = on_output,
+	.screen = on_screen,
+	.resized = on_resized,
 	.exited = on_exited,
+	.participant = on_participant,
+	.driver = on_driver,
+	.note = on_note,
+	.typing = on_typing,
 	.input = on_input,
 	.gap = on_gap,
+	.state = on_state,
+	.error = on_error,
 	.closed = on_closed,
 };
 
 /* ---- What the user does ---- */
 
-static void leave(struct attachment *attachment)
+void attach_leave(struct attachment *attachment)
 {
 	attachment->is_over = true;
 	sandbar_interrupt(attachment->context.sandbar);
 }
 
-static void on_detach(void *user)
+static void fit(struct attachment *attachment)
 {
-	struct attachment *attachment = user;
+	uint32_t cols, rows;
 
-	attachment->is_detached = true;
-	leave(attachment);
-}
-
-/* What was on the screen is gone meanwhile: a change of size makes the program draw it again. */
-static void suspend(struct attachment *attachment)
-{
-	terminal_suspend();
-	tell_size(attachment, 1);
+	if (!attachment->is_shown)
+		return;
+	terminal_size(&cols, &rows);
+	window_fit(&attachment->window, cols, rows);
+	attach_tell_size(attachment);
 }
 
 static void on_signal(int number, void *user)
 {
 	struct attachment *attachment = user;
 
-	if (number == SIGTSTP)
-		suspend(attachment);
+	if (number == SIGTSTP) {
+		terminal_suspend();
+		if (attachment->is_shown)
+			window_renew(&attachment->window);
+	}
 	if (number == SIGWINCH || number == SIGTSTP || number == SIGCONT) {
-		tell_size(attachment, 0);
+		fit(attachment);
 		return;
 	}
 	attachment->signal = number;
-	leave(attachment);
+	attach_leave(attachment);
 }
 
 static void on_write_failed(int errnum, void *user)
@@ -223,25 +320,7 @@ static void on_write_failed(int errnum, void *user)
 	struct attachment *attachment = user;
 
 	attachment->write_errno = errnum;
-	leave(attachment);
-}
-
-/* A viewer types nothing, but must be able to leave. */
-static void on_viewer_typed(struct sandbar *sandbar, int fd, unsigned ready, void *user)
-{
-	struct attachment *attachment = user;
-	uint8_t typed[256], passed[257];
-	bool detach = false;
-	ssize_t length = read(fd, typed, sizeof(typed));
-
-	(void)ready;
-	if (length <= 0) {
-		sandbar_unwatch_fd(sandbar, fd);
-		return;
-	}
-	size_t count = detach_key_feed(&attachment->pump.detach_key, typed, (size_t)length, passed, &detach);
-	if (detach || memchr(passed, TYPED_INTERRUPT, count))
-		on_detach(attachment);
+	attach_leave(attachment);
 }
 
 /* ---- The way through ---- */
@@ -257,28 +336,32 @@ static int read_detach_key(struct attachment *attachment)
 	return EXIT_USAGE;
 }
 
+/* Whether our terminal shows the session's, rather than a pipe or a file getting its bytes. */
+static bool will_be_shown(const struct attachment *attachment)
+{
+	return attachment->is_terminal && attachment->is_running && !attachment->options->json && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO);
+}
+
 static void enter_terminal(struct attachment *attachment)
 {
-	bool is_seen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-
-	if (!attachment->is_terminal || !attachment->is_running || attachment->options->json || !is_seen)
+	if (!attachment->is_shown)
 		return;
-	attachment->is_raw = terminal_enter(STDIN_FILENO, &attachment->outlet.screen);
-	attachment->context.is_quiet = attachment->is_raw;
+	attachment->is_shown = terminal_enter(STDIN_FILENO, &attachment->outlet.screen);
+	attachment->context.is_quiet = attachment->is_shown;
+	fit(attachment);
+	window_resized(&attachment->window, attachment->cols, attachment->rows);
 }
 
 static void start_input(struct attachment *attachment)
 {
-	if (!attachment->is_running || !attachment->is_terminal)
+	if (!attachment->is_running || !attachment->is_terminal || (attachment->options->view && !attachment->is_shown))
 		return;
-	attachment->pump.has_detach_key = attachment->is_raw;
-	attachment->pump.on_detach = on_detach;
+	attachment->pump.has_detach_key = attachment->pump.detach_key.is_prefix = attachment->is_shown;
+	attachment->pump.on_command = attach_command;
+	attachment->pump.may_type = attach_may_type;
 	attachment->pump.user = attachment;
-	if (!attachment->options->view)
-		pump_start(&attachment->pump, attachment->channel, attachment->process);
-	else if (attachment->is_raw)
-		sandbar_watch_fd(attachment->context.sandbar, STDIN_FILENO, SANDBAR_READABLE, on_viewer_typed, attachment,
-		                 NULL);
+	pump_start(&attachment->pump, attachment->channel, attachment->process);
 }
 
 static int begin_channel(struct attachment *attachment)
@@ -292,6 +375,7 @@ static int begin_channel(struct attachment *attachment)
 		.processes = &attachment->process,
 		.process_count = 1,
 		.window = WINDOW,
+		.screens = attachment->is_shown && attachment->options->safe ? SCREENS_A_SECOND : 0,
 		.paced = true,
 		.events = &EVENTS,
 		.user = attachment,
@@ -312,7 +396,7 @@ static bool is_finished(const struct attachment *attachment)
 static int outcome(const struct attachment *attachment)
 {
 	if (attachment->is_detached) {
-		fputs(attachment->is_raw ? "\n" : "", stderr);
+		fputs(attachment->is_shown ? "\n" : "", stderr);
 		context_say("detached from process %u of %s", attachment->process, attachment->session);
 		return EXIT_OK;
 	}
@@ -325,15 +409,43 @@ static int outcome(const struct attachment *attachment)
 	return context_fail(&attachment->context, NULL, &attachment->closed);
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Bring what is shown up to date. Returns after how many milliseconds that is to be done again; -1: after an event. */
+static int show(struct attachment *attachment)
+{
+	attachment->now_ms = now_ms();
+	if (!attachment->is_shown)
+		return -1;
+	int line_ms = attach_line(attachment);
+	int window_ms = window_turn(&attachment->window, attachment->now_ms);
+	return window_ms < 0 || (line_ms >= 0 && line_ms < window_ms) ? line_ms : window_ms;
+}
+
+static void leave_terminal(struct attachment *attachment)
+{
+	pump_stop(&attachment->pump);
+	terminal_leave();
+	if (attachment->is_shown && attachment->has_ending && !attachment->is_detached)
+		window_farewell(&attachment->window);
+}
+
 static int follow(struct attachment *attachment)
 {
 	struct sandbar_error error;
-	int status = 0;
+	int status = 0, wait_ms = show(attachment);
 
-	while (status == 0 && !is_finished(attachment))
-		status = context_turn(&attachment->context, &error);
-	pump_stop(&attachment->pump);
-	terminal_leave();
+	while (status == 0 && !is_finished(attachment)) {
+		status = context_turn_within(&attachment->context, wait_ms, &error);
+		wait_ms = show(attachment);
+	}
+	leave_terminal(attachment);
 	return is_finished(attachment) ? outcome(attachment) : context_fail(&attachment->context, NULL, &error);
 }
 
@@ -349,10 +461,15 @@ static int prepare(struct attachment *attachment)
 		status = choose(attachment);
 	if (status >= 0)
 		return status;
+	attachment->is_shown = will_be_shown(attachment);
+	attachment->crowd.process = attachment->process;
 	outlet_init(&attachment->outlet, attachment->context.sandbar, on_write_failed, attachment);
 	screen_init(&attachment->outlet.screen);
 	attachment->outlet.screen.allows_clipboard = attachment->options->allow_clipboard;
 	attachment->outlet.has_screen = attachment->is_terminal && isatty(STDOUT_FILENO);
+	window_init(&attachment->window, &attachment->outlet);
+	attachment->window.is_safe = options->safe;
+	attachment->window.has_status = !options->no_status;
 	if (signals_watch(attachment->context.sandbar, WATCHED, on_signal, attachment, &error) < 0)
 		return context_fail(&attachment->context, NULL, &error);
 	return begin_channel(attachment);
@@ -369,12 +486,13 @@ int command_attach(struct options *options)
 		status = prepare(&attachment);
 	if (status < 0) {
 		enter_terminal(&attachment);
-		tell_size(&attachment, 0);
 		start_input(&attachment);
 		status = follow(&attachment);
 	}
-	if (attachment.outlet.out.sandbar)
+	if (attachment.outlet.out.sandbar) {
+		window_finish(&attachment.window);
 		outlet_finish(&attachment.outlet);
+	}
 	context_finish(&attachment.context);
 	return status;
 }

@@ -233,13 +233,19 @@ void context_finish(struct context *context)
 
 int context_turn(struct context *context, struct sandbar_error *error)
 {
+	return context_turn_within(context, -1, error);
+}
+
+int context_turn_within(struct context *context, int most_ms, struct sandbar_error *error)
+{
 	bool is_cut = context->cut_at_ms != 0;
+	int wait_ms = is_cut && (most_ms < 0 || most_ms > TURN_MS) ? TURN_MS : most_ms;
 
 	if (is_cut && !context->cut_was_told && !context->is_quiet && now_ms() - context->cut_at_ms > CUT_TOLD_MS) {
 		context_say("the connection was cut; trying again");
 		context->cut_was_told = true;
 	}
-	return sandbar_run_once(context->sandbar, is_cut ? TURN_MS : -1, error);
+	return sandbar_run_once(context->sandbar, wait_ms, error);
 }
 
 /* ---- What the user names ---- */

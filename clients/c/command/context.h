@@ -27,6 +27,9 @@ void context_finish(struct context *context);
 /* One turn of the loop. A cut that lasts is told on stderr after two seconds, and its end then, too. */
 int context_turn(struct context *context, struct sandbar_error *error);
 
+/* The same, of at most MOST_MS (-1: until something happens). */
+int context_turn_within(struct context *context, int most_ms, struct sandbar_error *error);
+
 /* "sandbar: WHAT: message (code)" on stderr; returns the exit code that fits. */
 int context_fail(const struct context *context, const char *what, const struct sandbar_error *error);
 /* "sandbar: …" on stderr, with what others wrote escaped by the caller. */

@@ -241,10 +241,11 @@ static void on_signal(int number, void *user)
 		pass_signal(execution, number);
 }
 
-static void on_detach(void *user)
+static void on_command(int command, void *user)
 {
 	struct execution *execution = user;
 
+	(void)command; /* the key alone leaves */
 	execution->is_detached = true;
 	leave(execution);
 }
@@ -401,7 +402,7 @@ static int read_detach_key(struct execution *execution)
 static void start_pump(struct execution *execution)
 {
 	execution->pump.passes_eof = !isatty(STDIN_FILENO);
-	execution->pump.on_detach = on_detach;
+	execution->pump.on_command = on_command;
 	execution->pump.user = execution;
 	if (has_stdin(execution->options) && !execution->has_ending && execution->channel)
 		pump_start(&execution->pump, execution->channel, execution->process);

@@ -42,16 +42,18 @@ static void tell_held(struct outlet *outlet)
 		sandbar_channel_held(outlet->channel, held);
 }
 
-static void write_screened(struct outlet *outlet, const uint8_t *bytes, size_t length)
+void outlet_screened(struct outlet *outlet, struct screen *screen, const void *data, size_t length)
 {
+	const uint8_t *bytes = data;
 	uint8_t passed[SCREEN_GROWTH * PIECE_BYTES + SCREEN_HELD];
 
 	while (length > 0) {
 		size_t piece = length < PIECE_BYTES ? length : PIECE_BYTES;
-		sink_write(&outlet->out, passed, screen_feed(&outlet->screen, bytes, piece, passed));
+		sink_write(&outlet->out, passed, screen_feed(screen, bytes, piece, passed));
 		bytes += piece;
 		length -= piece;
 	}
+	tell_held(outlet);
 }
 
 void outlet_output(struct outlet *outlet, const struct sandbar_output *output)
@@ -59,7 +61,7 @@ void outlet_output(struct outlet *outlet, const struct sandbar_output *output)
 	if (output->stream == SANDBAR_STDERR && !outlet->is_one)
 		sink_write(&outlet->err, output->data, output->length);
 	else if (outlet->has_screen)
-		write_screened(outlet, output->data, output->length);
+		outlet_screened(outlet, &outlet->screen, output->data, output->length);
 	else
 		sink_write(&outlet->out, output->data, output->length);
 	tell_held(outlet);

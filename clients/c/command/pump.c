@@ -17,13 +17,35 @@ static void on_end(struct pump *pump, int errnum)
 	pump->is_over = true;
 }
 
+static void send(struct pump *pump, const uint8_t *bytes, size_t length)
+{
+	if (length > 0 && pump->channel && (!pump->may_type || pump->may_type(bytes, length, pump->user)))
+		sandbar_input(pump->channel, pump->process, bytes, length);
+}
+
+/* What was typed before a command is sent before the command acts. */
+static void read_keys(struct pump *pump, const uint8_t *typed, size_t length)
+{
+	uint8_t passed[READ_BYTES + 1];
+
+	while (length > 0 && pump->channel) {
+		struct detach_key_result result = detach_key_feed(&pump->detach_key, typed, length, passed);
+		send(pump, passed, result.passed);
+		typed += result.taken;
+		length -= result.taken;
+		if (result.command)
+			pump->on_command(result.command, pump->user);
+		if (result.command == DETACH_KEY_LEAVE)
+			return;
+	}
+}
+
 /* One byte of room is kept for an escape character that was held back. */
 static void on_readable(struct sandbar *sandbar, int fd, unsigned ready, void *user)
 {
 	struct pump *pump = user;
-	uint8_t typed[READ_BYTES], passed[READ_BYTES + 1];
+	uint8_t typed[READ_BYTES];
 	size_t room = sandbar_input_room(pump->channel, pump->process);
-	bool detach = false;
 
 	(void)sandbar, (void)ready;
 	if (room < 2)
@@ -31,17 +53,13 @@ static void on_readable(struct sandbar *sandbar, int fd, unsigned ready, void *u
 	ssize_t length = read(fd, typed, room - 1 < sizeof(typed) ? room - 1 : sizeof(typed));
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (length <= 0) {
+	if (length <= 0)
 		on_end(pump, length < 0 ? errno : 0);
-	} else if (pump->has_detach_key) {
-		size_t count = detach_key_feed(&pump->detach_key, typed, (size_t)length, passed, &detach);
-		sandbar_input(pump->channel, pump->process, passed, count);
-	} else {
-		sandbar_input(pump->channel, pump->process, typed, (size_t)length);
-	}
+	else if (pump->has_detach_key)
+		read_keys(pump, typed, (size_t)length);
+	else
+		send(pump, typed, (size_t)length);
 	pump_update(pump);
-	if (detach)
-		pump->on_detach(pump->user);
 }
 
 void pump_start(struct pump *pump, struct sandbar_channel *channel, uint32_t process)

@@ -15,7 +15,9 @@ struct pump {
 	bool passes_eof; /* the end of stdin is passed on */
 	bool has_detach_key;
 	struct detach_key detach_key;
-	void (*on_detach)(void *user);
+	void (*on_command)(int command, void *user); /* of the key; after a LEAVE nothing more is read */
+	/* Whether the program may be sent what was typed, BYTES; NULL: always. Else it is dropped. */
+	bool (*may_type)(const uint8_t *bytes, size_t length, void *user);
 	void *user;
 };
 

@@ -231,7 +231,7 @@ static size_t pass_title(struct screen *screen, uint8_t *out)
 	if (!text || screen->held[2] == '1') /* 1 is an icon's name */
 		return 0;
 	keep_title(screen, text + 1);
-	if (screen->owns_title)
+	if (screen->owns_title || screen->only_sounds)
 		return 0;
 	length += put_bytes(out, "\033]2;", 4);
 	length += put_bytes(out + length, screen->title, strlen(screen->title));
@@ -242,6 +242,8 @@ static bool may_command_pass(struct screen *screen, enum command command)
 {
 	bool asks = strchr((const char *)screen->held, '?') != NULL; /* what is set is never called so */
 
+	if (command != COMMAND_CLIPBOARD && screen->only_sounds)
+		return false;
 	if (command == COMMAND_DRAWS)
 		return true;
 	if (command == COMMAND_COLOUR)
@@ -305,13 +307,13 @@ static size_t finish(struct screen *screen, bool (*may_pass)(struct screen *scre
 {
 	screen->state = SCREEN_GROUND;
 	screen->held[screen->length] = '\0';
-	return may_pass(screen) ? put_bytes(out, screen->held, screen->length) : 0;
+	return may_pass(screen) && !screen->only_sounds ? put_bytes(out, screen->held, screen->length) : 0;
 }
 
 /* C0 controls act at once, also in the middle of a sequence. */
-static size_t execute(uint8_t byte, uint8_t *out)
+static size_t execute(const struct screen *screen, uint8_t byte, uint8_t *out)
 {
-	return byte == ENQUIRY ? 0 : put_bytes(out, &byte, 1);
+	return byte == ENQUIRY || (screen->only_sounds && byte != BELL) ? 0 : put_bytes(out, &byte, 1);
 }
 
 static bool hold(struct screen *screen, uint8_t byte)
@@ -367,9 +369,9 @@ static size_t scan(struct screen *screen, uint8_t byte, uint8_t *out)
 	if (is_in_string(screen))
 		return in_string(screen, byte, out);
 	if (byte < 0x20)
-		return execute(byte, out);
+		return execute(screen, byte, out);
 	if (screen->state == SCREEN_GROUND)
-		return put_bytes(out, &byte, 1);
+		return screen->only_sounds ? 0 : put_bytes(out, &byte, 1);
 	if (byte == DELETE)
 		return 0;
 	return screen->state == SCREEN_ESCAPE ? in_escape(screen, byte, out) : in_control(screen, byte, out);
@@ -388,7 +390,7 @@ static size_t scan_character(struct screen *screen, const uint8_t *bytes, size_t
 	if (is_in_string(screen))
 		return add_to_string(screen, bytes, length, out);
 	if (screen->state == SCREEN_GROUND)
-		return put_bytes(out, bytes, length);
+		return screen->only_sounds ? 0 : put_bytes(out, bytes, length);
 	screen->state = SCREEN_GROUND; /* in the middle of a sequence: both are void */
 	return 0;
 }

@@ -28,6 +28,7 @@ enum screen_state { SCREEN_GROUND, SCREEN_ESCAPE, SCREEN_CONTROL, SCREEN_STRING,
 struct screen {
 	bool allows_clipboard; /* OSC 52 may write (never read) */
 	bool owns_title;       /* the program's title goes to `title` alone */
+	bool only_sounds;      /* somebody else draws: only the bell and allowed clipboard writes pass */
 	enum screen_state state;
 	uint8_t held[SCREEN_HELD]; /* the sequence so far */
 	size_t length;
