@@ -215,7 +215,7 @@ static void make_buckets(void)
 	static bool is_made;
 	if (is_made)
 		return;
-	for (uint8_t i = 0; i < sizeof csi_rows / sizeof csi_rows[0]; i++) {
+	for (uint32_t i = 0; i < sizeof csi_rows / sizeof csi_rows[0]; i++) {
 		uint32_t bucket = bucket_of(csi_rows[i].id);
 		bucket_next[i + 1] = bucket_first[bucket];
 		bucket_first[bucket] = (uint8_t)(i + 1);

@@ -26,9 +26,9 @@ CODE = "#include <stdio.h>\n\n" + "\n".join(
 
 PROGRESS = r"""
 for i in $(seq 0 4 100); do
-	printf '\r\033[K\033[1;32m%3d%%\033[0m [' "$i"
-	for j in $(seq 1 40); do [ "$((j * 100 / 40))" -le "$i" ] && printf '\033[42m \033[0m' || printf ' '; done
-	printf '] \033[36mdownload\033[0m %s/100 kB' "$i"; sleep 0.01
+    printf '\r\033[K\033[1;32m%3d%%\033[0m [' "$i"
+    for j in $(seq 1 40); do [ "$((j * 100 / 40))" -le "$i" ] && printf '\033[42m \033[0m' || printf ' '; done
+    printf '] \033[36mdownload\033[0m %s/100 kB' "$i"; sleep 0.01
 done; echo
 for i in $(seq 1 60); do printf '\033[3%dmline %d\033[0m is done\n' "$((i % 8))" "$i"; done
 """
@@ -36,8 +36,8 @@ for i in $(seq 1 60); do printf '\033[3%dmline %d\033[0m is done\n' "$((i % 8))"
 WIDE = r"""
 printf '\033]0;widths\007'
 for i in $(seq 1 30); do
-	printf '%s 日本語テキスト 中文字符 한국어 ｆｕｌｌ 🙂🚀🎉 e\314\201a\314\210 naïve │ ' "$i"
-	printf '\033[4:3;58:2::255:80:0mcurly\033[0m \033[38;2;%d;100;200mrgb\033[0m \033]8;;https://example.org/%d\033\\link\033]8;;\033\\\n' "$((i * 8))" "$i"
+    printf '%s 日本語テキスト 中文字符 한국어 ｆｕｌｌ 🙂🚀🎉 e\314\201a\314\210 naïve │ ' "$i"
+    printf '\033[4:3;58:2::255:80:0mcurly\033[0m \033[38;2;%d;100;200mrgb\033[0m \033]8;;https://example.org/%d\033\\link\033]8;;\033\\\n' "$((i * 8))" "$i"
 done
 printf '漢%.0s' $(seq 1 90); printf '\n👩\342\200\215💻 🇩🇪 ❤\357\270\217 ☃\n'
 """

@@ -10,7 +10,7 @@
 static const char *const states[] = {
 	"text \x1b[31mred\x1b[0m 漢字 e\xcc\x81",
 	"\x1b[?1h\x1b[?25l\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[?2026h\x1b[?5h\x1b=\x1b[4h\x1b["
-    "20h\x1b[?45h",
+	"20h\x1b[?45h",
 	"\x1b[?7l0123456789",
 	"\x1b[2;3r\x1b[?6h\x1b[2;2H",
 	"\x1b(0\x1b)A\x0eq",
