@@ -1,5 +1,9 @@
 """docs/security.md tells what the tables tell."""
 
+import hashlib
+import pathlib
+import subprocess
+
 import document
 
 
@@ -15,3 +19,10 @@ def test_the_page_holds_the_tables(programs):
     text = document.PAGE.read_text()
     told = "run: python3 tests/containment/document.py build/release/bin/sandbar-probe"
     assert document.with_parts(text, programs / "sandbar-probe") == text, told
+
+
+def test_the_programs_own_sha256_is_sha256(programs):
+    """What a proof's fingerprints are made with, beside an implementation that everybody uses."""
+    told = subprocess.run([programs / "sandbar-probe", "facts", "kernel"], capture_output=True, text=True, check=True).stdout
+    expected = hashlib.sha256(pathlib.Path("/proc/version").read_bytes()).hexdigest()
+    assert f"/proc/version {expected}\n" in told

@@ -7,6 +7,11 @@
 
 #include "probe.h"
 
+#include <errno.h>
+
+/* Expected of a row that has nothing to run out of: it is told after a while of pressing. */
+enum { ABUSE_ENDLESS = EALREADY };
+
 struct abuse {
 	const char *name;
 	const char *attempt;

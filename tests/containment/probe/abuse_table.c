@@ -91,7 +91,6 @@ static bool press_zombies(void)
 /* For process 1 to reap: there is no end to them, if it does. */
 static bool press_orphans(void)
 {
-	static unsigned long count;
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)!fork();
@@ -99,19 +98,16 @@ static bool press_orphans(void)
 	}
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	errno = EALREADY; /* enough */
-	return ++count % 2000 != 0;
+	return true;
 }
 
 static bool press_processor(void)
 {
-	static unsigned long turns;
-	if (turns == 0)
+	if (made++ == 0)
 		for (int i = 0; i < 15; i++)
 			if (fork() == 0)
 				break;
-	errno = EALREADY;
-	return ++turns % 20000000 != 0;
+	return true;
 }
 
 /* ---- Memory ---- */
@@ -214,8 +210,7 @@ static bool press_cache(void)
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	for (off_t at = 0; pread(fd, block, sizeof block, at) > 0; at += (off_t)sizeof block)
 		;
-	errno = EALREADY;
-	return ++made % 20000 != 0;
+	return true;
 }
 
 static bool press_mappings(void)
@@ -387,13 +382,12 @@ static bool press_output(void)
 static bool press_sync(void)
 {
 	sync();
-	errno = EALREADY;
-	return ++made % 50 != 0;
+	return true;
 }
 
 /* clang-format off */
 #define OOM KILLED(SIGKILL)
-#define ENOUGH EALREADY /* there is no limit to be reached, and none is needed: a row stops by itself */
+
 
 const struct abuse ABUSES[] = {
 	{"fork-bomb", "b() { b | b & }; b", "pids.max", "-", {EAGAIN}, press_forks},
@@ -401,8 +395,8 @@ const struct abuse ABUSES[] = {
 	{"thread-bomb", "threads without end", "pids.max", "-", {EAGAIN}, press_threads},
 	{"vfork-chain", "each child makes the next while its parent waits for it", "pids.max", "-", {EAGAIN}, press_vforks},
 	{"zombies", "children that nobody waits for", "pids.max", "-", {EAGAIN}, press_zombies},
-	{"orphans", "two thousand orphans for process 1", "init", "-", {ENOUGH}, press_orphans},
-	{"processor", "sixteen processes that only turn", "cpu.weight", "-", {ENOUGH}, press_processor},
+	{"orphans", "orphans for process 1, without end", "init", "-", {ABUSE_ENDLESS}, press_orphans},
+	{"processor", "sixteen processes that only turn", "cpu.weight", "-", {ABUSE_ENDLESS}, press_processor},
 	{"memory-heap", "malloc, touched", "memory.max", "cgroup-memory", {OOM}, press_heap},
 	{"memory-maps", "mmap, populated", "memory.max", "cgroup-memory", {OOM}, press_maps},
 	{"memory-shared", "shared anonymous memory", "memory.max", "cgroup-memory", {OOM}, press_shared},
@@ -412,7 +406,7 @@ const struct abuse ABUSES[] = {
 	{"memory-pipes", "pipes full of data", "open_files", "cgroup-memory", {EMFILE, OOM, ENFILE}, press_pipes},
 	{"memory-sockets", "sockets full of data", "open_files", "cgroup-memory", {EMFILE, OOM, ENOBUFS}, press_sockets},
 	{"memory-flight", "descriptors on their way in sockets that are closed", "open_files", "cgroup-memory", {ETOOMANYREFS, OOM, EMFILE, ENFILE}, press_flight},
-	{"page-cache", "a shared file thrown out of the cache and read again", "-", "-", {ENOUGH}, press_cache},
+	{"page-cache", "a shared file thrown out of the cache and read again", "-", "-", {ABUSE_ENDLESS}, press_cache},
 	{"mappings", "mappings of one page", "kernel", "-", {ENOMEM}, press_mappings},
 	{"disk-work", "one file in /work", "workspace", "-", {ENOSPC}, press_work},
 	{"disk-tmp", "one file in /tmp", "workspace", "-", {ENOSPC}, press_tmp},
@@ -433,7 +427,7 @@ const struct abuse ABUSES[] = {
 	{"messages", "System V queues full of messages", "memory.max", "cgroup-memory", {OOM, ENOSPC, ENOMEM, ENOSYS}, press_messages},
 	{"arguments", "6 MiB of arguments", "kernel", "-", {E2BIG}, press_arguments},
 	{"output", "output without end", "output_bytes", "-", {KILLED(SIGTERM), OOM}, press_output},
-	{"sync", "sync(2) again and again", "-", "-", {ENOUGH, EPERM, ENOSYS}, press_sync},
+	{"sync", "sync(2) again and again", "-", "-", {ABUSE_ENDLESS, EPERM, ENOSYS}, press_sync},
 };
 /* clang-format on */
 const size_t ABUSE_COUNT = COUNT(ABUSES);

@@ -4,7 +4,7 @@
 #ifndef SANDBAR_PROBE_FACTS_H
 #define SANDBAR_PROBE_FACTS_H
 
-/* SUBJECT: `kernel` or `root`. Each prints one line a fact, in an order that does not change. Returns the exit code. */
+/* SUBJECT: `kernel` or `root`. Each prints one line a fact. Returns the exit code. */
 int facts_print(const char *subject);
 
 #endif
