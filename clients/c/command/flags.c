@@ -189,6 +189,8 @@ static const struct flag FLAGS[] = {
 	{"allow-clipboard", 0, NULL, read_switch, FIELD(allow_clipboard), 0, START " attach", "let the program write this terminal's clipboard (OSC 52)"},
 	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^])"},
 	{"ended", 0, NULL, read_switch, FIELD(ended), 0, "ls", "those that have ended, and can be read by logs and attach"},
+	{"cast", 0, NULL, read_switch, FIELD(cast), 0, "logs", "a terminal as a recording: asciicast v3, which asciinema plays"},
+	{"from", 0, "SEQ|TIME", read_text, FIELD(from), 0, "logs", "--cast: begin behind this event, or so long after the terminal was started"},
 	{"follow", 'f', NULL, read_switch, FIELD(follow), 0, "logs", "go on with what comes"},
 	{"new", 0, NULL, read_switch, FIELD(is_new), 0, "shell", "in a new shell"},
 	{"process", 'p', "N", read_number, FIELD(process), 0, "logs shell", "only this process; this shell"},

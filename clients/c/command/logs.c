@@ -161,6 +161,12 @@ static int begin(struct logs *logs)
 
 int command_logs(struct options *options)
 {
+	if (options->cast)
+		return command_logs_cast(options);
+	if (options->from) {
+		context_say("--from goes with --cast");
+		return EXIT_USAGE;
+	}
 	struct logs logs = {.options = options, .process = (uint32_t)options->process};
 	int status = context_connect(&logs.context, options);
 

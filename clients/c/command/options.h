@@ -38,8 +38,8 @@ struct options {
 
 	bool is_new; /* shell */
 	bool view, follow, tree, ended;
-	bool safe, no_status, allow_clipboard;
-	const char *role, *input, *size;
+	bool safe, no_status, allow_clipboard, cast;
+	const char *from, *role, *input, *size;
 	uint64_t uses;
 	const char *detach_key, *stream, *signal, *tenant, *rights, *template, *profile, *save, *check;
 	uint64_t expires_ms;
