@@ -1,6 +1,7 @@
 /*
  * sandbard-gateway: started by the keeper with the descriptors of inherit.h; never by hand.
  */
+#include "confine.h"
 #include "connection.h"
 #include "driver/namespaces.h"
 #include "http.h"
@@ -380,6 +381,8 @@ static int start(struct gateway *gateway, struct error *err)
 	if (open_doors(gateway, err) < 0)
 		return -1;
 	watch_signals(gateway);
+	if (gateway_confine(err) < 0)
+		return -1;
 	take_over(gateway);
 	return 0;
 }

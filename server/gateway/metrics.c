@@ -3,6 +3,7 @@
 #include "driver/namespaces.h"
 #include "gateway.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 
 void metrics_begin(struct metrics *metrics, struct ev_loop *loop)
 {
+	metrics->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	ev_prepare_init(&metrics->prepare, on_prepare);
 	ev_check_init(&metrics->check, on_check);
 	ev_set_priority(&metrics->check, EV_MAXPRI); /* before what the turn does */
@@ -60,6 +62,7 @@ void metrics_end(struct metrics *metrics, struct ev_loop *loop)
 {
 	ev_ref(loop);
 	ev_ref(loop);
+	close(metrics->statm);
 	ev_prepare_stop(loop, &metrics->prepare);
 	ev_check_stop(loop, &metrics->check);
 }
@@ -73,14 +76,10 @@ static double uptime(const struct gateway *gateway)
 
 static double resident_bytes(const struct gateway *gateway)
 {
-	(void)gateway;
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-	if (!file)
+	char text[128] = "";
+	unsigned long pages;
+	if (pread(gateway->metrics.statm, text, sizeof text - 1, 0) <= 0 || sscanf(text, "%*u %lu", &pages) != 1)
 		return 0;
-	if (fscanf(file, "%*u %lu", &pages) != 1)
-		pages = 0;
-	fclose(file);
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 

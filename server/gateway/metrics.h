@@ -19,6 +19,7 @@ struct metrics {
 	uint64_t turns[METRICS_TURN_BUCKETS]; /* of the loop, by how long each took */
 	double turn_seconds;                  /* of all */
 	ev_tstamp woke;                       /* when the turn began that is going on */
+	int statm; /* of /proc, which can be opened before the gateway has confined itself, and not after */
 	ev_prepare prepare;
 	ev_check check;
 };

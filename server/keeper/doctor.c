@@ -21,6 +21,14 @@ static bool is_essential(enum layer layer)
 	return false;
 }
 
+/* The gateway's own confinement (server/gateway/confine.h): no sandbox's layer, so no policy can ask for it. */
+static void describe_gateway(const struct layer_report *report, char *text, size_t size)
+{
+	snprintf(text, size, "%s; no capabilities; a list of system calls; %s",
+	         geteuid() == 0 ? "a user of its own" : "the keeper's user: this boundary is weaker than root's",
+	         report->layers[LAYER_LANDLOCK].on ? "Landlock to its files" : "no Landlock here");
+}
+
 static void print_text(const struct layer_report *report, FILE *out)
 {
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
@@ -29,6 +37,9 @@ static void print_text(const struct layer_report *report, FILE *out)
 		fprintf(out, "%-14s %-8s %s", layer_name((enum layer)layer), state, layer_summary((enum layer)layer));
 		fprintf(out, status->detail[0] != '\0' ? " (%s)\n" : "%s\n", status->detail);
 	}
+	char gateway[160];
+	describe_gateway(report, gateway, sizeof gateway);
+	fprintf(out, "\nThe gateway confines itself: %s.\n", gateway);
 }
 
 static void print_string(const char *text, FILE *out)
@@ -55,7 +66,11 @@ static void print_json(const struct layer_report *report, bool ok, FILE *out)
 		print_string(report->layers[layer].detail, out);
 		fputc('}', out);
 	}
-	fprintf(out, "\n],\"ok\":%s}\n", ok ? "true" : "false");
+	char gateway[160];
+	describe_gateway(report, gateway, sizeof gateway);
+	fputs("\n],\"gateway\":", out);
+	print_string(gateway, out);
+	fprintf(out, ",\"ok\":%s}\n", ok ? "true" : "false");
 }
 
 bool doctor_print(const struct layer_report *report, bool json, FILE *out)

@@ -45,6 +45,20 @@ def gateway(server):
     raise TimeoutError("there is no gateway")
 
 
+def status_of(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in status if ":\t" in line)
+
+
+def test_the_gateway_has_confined_itself(any_server):
+    """Before it listens: no capability, no way to new privileges, a list of system calls; as root, a user of its own."""
+    with any_server.client():
+        status = status_of(gateway(any_server))
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+    assert all(int(status[name], 16) == 0 for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"))
+    assert any_server.user != "root" or "0" not in status["Uid"].split()
+
+
 class Steady:
     """A client that comes again whenever it is cut off, and goes on where it was."""
 
