@@ -6,9 +6,10 @@ import subprocess
 import attacked
 import pytest
 from attacked import Attacked, Neighbour
+from wire import SLOWNESS
 
 HOST_SOCKET = "\0sandbar-bait-host"
-LATE = 5  # seconds: far more than an echo takes on the slowest machine, and less than a hang
+LATE = 5 * SLOWNESS  # seconds: far more than an echo takes on the slowest machine, and less than a hang
 
 
 @pytest.fixture(scope="module")
