@@ -23,7 +23,7 @@ static const struct landlock_rule rules[] = {
 	{"/var/tmp", -1, LANDLOCK_OWN},
 	{"/run", -1, LANDLOCK_OWN},
 	{"/dev/shm", -1, LANDLOCK_CHANGE},
-	{"/dev/mqueue", -1, LANDLOCK_READ | LANDLOCK_EDIT | LANDLOCK_FS(MAKE_REG) | LANDLOCK_FS(REMOVE_FILE)},
+	{"/dev/mqueue", -1, LANDLOCK_LIST | LANDLOCK_EDIT | LANDLOCK_FS(MAKE_REG) | LANDLOCK_FS(REMOVE_FILE)},
 	{"/dev/pts", -1, LANDLOCK_LIST | LANDLOCK_DEVICE},
 	{"/dev/null", -1, LANDLOCK_DEVICE},
 	{"/dev/zero", -1, LANDLOCK_DEVICE},
@@ -32,7 +32,7 @@ static const struct landlock_rule rules[] = {
 	{"/dev/urandom", -1, LANDLOCK_DEVICE},
 	{"/dev/tty", -1, LANDLOCK_DEVICE},
 	/* A thread's name and the like are written there; what is the machine's, child_proc.c has made read-only. */
-	{"/proc", -1, LANDLOCK_READ | LANDLOCK_EDIT},
+	{"/proc", -1, LANDLOCK_LIST | LANDLOCK_EDIT},
 };
 
 enum { RULES = sizeof rules / sizeof rules[0] };
