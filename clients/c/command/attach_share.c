@@ -30,8 +30,8 @@ static void put_line(struct attachment *attachment, const char *text)
 	char line[WINDOW_LINE_BYTES], key[8];
 
 	detach_key_name(&attachment->pump.detach_key, key);
-	snprintf(line, sizeof(line), " %s · %s for keys", text, key);
-	window_line(&attachment->window, text[0] ? line : "");
+	int length = snprintf(line, sizeof(line), " %s · %s for keys", text, key); /* what is too long is cut */
+	window_line(&attachment->window, text[0] && length > 0 ? line : "");
 }
 
 int attach_line(struct attachment *attachment)
