@@ -59,7 +59,7 @@ export class SessionView extends Emitter<ViewEvents> {
 	/** Take over what `process.list` said. */
 	addProcesses(list: readonly ProcessInfo[]): void {
 		for (const { process, exited, started_us: startedUs, ...started } of list) {
-			this.processes.set(process, { process, started, startedUs, ending: exited });
+			this.know(process, { started, startedUs, ending: exited });
 			if (started.terminal && !exited && !this.terminals.has(process)) {
 				this.changeTerminal(process, { ...NEW_TERMINAL, ...started.terminal });
 			}
@@ -68,7 +68,7 @@ export class SessionView extends Emitter<ViewEvents> {
 	}
 
 	private start({ process, t, started }: JournalEvents["started"]): void {
-		this.processes.set(process, { process, started, startedUs: t, ending: null });
+		this.know(process, { started, startedUs: t });
 		if (started.terminal) {
 			this.changeTerminal(process, { ...NEW_TERMINAL, ...started.terminal, ...this.terminals.get(process) });
 		}
@@ -76,14 +76,16 @@ export class SessionView extends Emitter<ViewEvents> {
 	}
 
 	private exit({ process, ending }: JournalEvents["exited"]): void {
-		const known = this.processes.get(process);
-		this.processes.set(process, {
-			...(known ?? { process, started: null, startedUs: 0 }),
-			ending,
-		});
+		this.know(process, { ending });
 		this.terminals.delete(process);
 		this.emit("processes", undefined);
 		this.emit("terminals", undefined);
+	}
+
+	/** The same object all along, so that who holds it sees what becomes of the process. */
+	private know(process: number, told: Partial<ProcessView>): void {
+		const known = this.processes.get(process) ?? { process, started: null, startedUs: 0, ending: null };
+		this.processes.set(process, Object.assign(known, told));
 	}
 
 	private meet({ participant, change, name, role, client, colour }: JournalEvents["participant"]): void {

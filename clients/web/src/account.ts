@@ -1,0 +1,134 @@
+import { Connection, SandbarError } from "sandbar";
+import { lasting, ofTab } from "./store.js";
+
+/** The principal of the link that `./dev run` prints. Its token is given up for one of the browser's own. */
+const LINK = "link";
+const CLIENT = "sandbar-web/0.1";
+
+/** Who this page is: a token, and the id by which its input is known. */
+export interface Account {
+	readonly token: string;
+	readonly clientId: Uint8Array;
+	/** Another tab is this very client: this one must not type, or input would be confused. */
+	readonly isSecond: boolean;
+}
+
+/** What the address says behind `#`. A token is taken out of it at once, so that it is in no history. */
+export interface Fragment {
+	readonly session: string | null;
+	readonly token: string | null;
+}
+
+export function takeFragment(): Fragment {
+	const params = new URLSearchParams(location.hash.slice(1));
+	const token = params.get("token");
+	const session = params.get("session");
+	if (token !== null) {
+		history.replaceState(null, "", location.pathname + (session ? `#session=${session}` : ""));
+	}
+	return { session, token };
+}
+
+/** The account for FRAGMENT: a link's, that of a link which was opened here before, or the browser's own. */
+export async function accountFor({ session, token }: Fragment): Promise<Account | null> {
+	const shareKey = session && `share.${session}`;
+	if (shareKey && token) {
+		lasting.set(shareKey, JSON.stringify({ token, client: toHex(randomId()) }));
+	} else if (token) {
+		lasting.set("token", token);
+	}
+	const own = lasting.get("token");
+	const share = shareKey ? lasting.get(shareKey) : null;
+	if (share && (token || !own)) {
+		return shareAccount(share);
+	}
+	return own === null ? null : { token: own, clientId: await tabId(), isSecond: false };
+}
+
+/** Connect, and change a link's token for one that is this browser's alone: the link is good once. */
+export async function connect(account: Account, watch: (connection: Connection) => void): Promise<Connection> {
+	const options = { url: location.origin, client: CLIENT, clientId: account.clientId, persist: true };
+	const connection = new Connection({ ...options, token: account.token });
+	watch(connection);
+	const { principal, rights } = await connection.open();
+	if (principal !== LINK) {
+		return connection;
+	}
+	const { token } = await connection.call("token.create", { name: "browser", rights });
+	lasting.set("token", token as string);
+	await connection.call("token.revoke", { id: idOf(account.token) });
+	connection.close();
+	const own = new Connection({ ...options, token: token as string });
+	watch(own);
+	await own.open();
+	return own;
+}
+
+/** Forget what was not good. */
+export function forget({ session }: Fragment, error: SandbarError): void {
+	if (error.code === "unauthenticated") {
+		lasting.remove(session && lasting.get(`share.${session}`) !== null ? `share.${session}` : "token");
+	}
+}
+
+/** What to call this person, for others to see. */
+export function ownName(): string | undefined {
+	return lasting.get("name") ?? undefined;
+}
+
+export function setOwnName(name: string): void {
+	lasting.set("name", name.slice(0, 48));
+}
+
+/** A share is for a client id: it is kept with it, and only one tab at a time may be that client. */
+async function shareAccount(stored: string): Promise<Account> {
+	const { token, client } = JSON.parse(stored) as { token: string; client: string };
+	return { token, clientId: fromHex(client), isSecond: !(await claim(client)) };
+}
+
+/** This tab's id, kept over reloads; a tab that was made as a copy of another gets one of its own. */
+async function tabId(): Promise<Uint8Array> {
+	const known = ofTab.get("client");
+	if (known !== null && (await claim(known))) {
+		return fromHex(known);
+	}
+	const made = toHex(randomId());
+	ofTab.set("client", made);
+	await claim(made);
+	return fromHex(made);
+}
+
+/** Be the only tab with this id, until it is closed. */
+function claim(id: string): Promise<boolean> {
+	const locks = (navigator as { locks?: LockManager }).locks; // only where the page came by https or from this machine
+	if (!locks) {
+		return Promise.resolve(true);
+	}
+	return new Promise((resolve) => {
+		locks
+			.request(`sandbar.${id}`, { ifAvailable: true }, (lock) => {
+				resolve(lock !== null);
+				return lock === null ? undefined : new Promise<never>(() => undefined);
+			})
+			.catch(() => resolve(true));
+	});
+}
+
+/** The id of a token, by which it is revoked. */
+function idOf(token: string): string {
+	const claims = token.split(".")[1] ?? "";
+	const text = atob(claims.replaceAll("-", "+").replaceAll("_", "/"));
+	return String((JSON.parse(text) as { jti?: unknown }).jti);
+}
+
+function randomId(): Uint8Array {
+	return crypto.getRandomValues(new Uint8Array(16));
+}
+
+function toHex(bytes: Uint8Array): string {
+	return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function fromHex(hex: string): Uint8Array {
+	return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}

@@ -1,0 +1,39 @@
+/** Numbers and texts as people read them. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago WHEN (ms since 1970) was. */
+export function ago(when: number, now = Date.now()): string {
+	const passed = Math.max(0, now - when);
+	if (passed < MINUTE) {
+		return "just now";
+	}
+	if (passed < HOUR) {
+		return `${Math.floor(passed / MINUTE)} min ago`;
+	}
+	return passed < DAY ? `${Math.floor(passed / HOUR)} h ago` : `${Math.floor(passed / DAY)} d ago`;
+}
+
+/** A place in a session: T microseconds after it was made. */
+export function moment(t: number): string {
+	const seconds = Math.floor(t / 1_000_000);
+	const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+	const [hours, minutes, rest] = parts.map((part) => String(part).padStart(2, "0"));
+	return parts[0] ? `${hours}:${minutes}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** An argument vector as one line. */
+export function commandLine(argv: readonly (string | Uint8Array)[]): string {
+	return argv.map((part) => (typeof part === "string" ? part : new TextDecoder().decode(part))).join(" ");
+}
+
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu;
+
+/** A text of somebody else on one line: nothing in it turns the writing round, hides, or breaks the line. */
+export function plain(text: string, most = 200): string {
+	const shown = text.replace(INVISIBLE, "\u{fffd}");
+	return shown.length > most ? `${shown.slice(0, most)}…` : shown;
+}

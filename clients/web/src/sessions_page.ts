@@ -1,0 +1,200 @@
+import { Session, SandbarError, type Connection, type SessionInfo } from "sandbar";
+import { accountFor, connect, forget, takeFragment } from "./account.js";
+import { ask } from "./dialog.js";
+import { ICONS, button, fill, h, iconButton, select } from "./dom.js";
+import { ago, plain } from "./format.js";
+import { PageFrame, explain } from "./frame.js";
+
+const LOOK_MS = 2000;
+
+/** All sessions: which there are, who is in, a new one, an end. */
+class SessionsPage {
+	private readonly rows = h("ul", { class: "sessions" });
+	private readonly search = h("input", {
+		type: "search",
+		placeholder: "Search",
+		"aria-label": "Search sessions",
+		on: { input: () => this.draw() },
+	});
+	private template = "default";
+	private live: readonly SessionInfo[] = [];
+	private ended: readonly SessionInfo[] = [];
+	private isLooking = false;
+
+	constructor(
+		private readonly frame: PageFrame,
+		private readonly connection: Connection,
+	) {}
+
+	async begin(): Promise<void> {
+		const isManager = this.connection.welcome?.rights.includes("manage") === true;
+		const create = iconButton(ICONS.plus, "New session", () => void this.create(create), true);
+		create.classList.add("primary");
+		const templates = isManager ? await this.templates() : null;
+		const head = h("div", { class: "head" }, h("h1", {}, "Sessions"), this.search, templates, isManager && create);
+		fill(this.frame.main, h("div", { class: "page" }, head, this.rows));
+		await this.look();
+		setInterval(() => document.visibilityState === "visible" && void this.look(), LOOK_MS);
+	}
+
+	/** A choice of templates, where there is one. */
+	private async templates(): Promise<HTMLElement | null> {
+		const { templates } = await this.connection.call("template.list");
+		const names = (templates as readonly { readonly name: string }[]).map(({ name }) => name);
+		if (names.length < 2) {
+			return null;
+		}
+		const options = names.map((name) => [name, plain(name)] as const);
+		return select("Template of a new session", options, this.template, (name) => (this.template = name));
+	}
+
+	private async look(): Promise<void> {
+		if (this.isLooking || this.connection.state !== "connected") {
+			return;
+		}
+		this.isLooking = true;
+		try {
+			this.live = await Session.list(this.connection);
+			this.ended = (await Session.list(this.connection, true)).slice(0, 50);
+			this.draw();
+		} catch (error) {
+			this.frame.toast(error instanceof Error ? error.message : String(error));
+		} finally {
+			this.isLooking = false;
+		}
+	}
+
+	private draw(): void {
+		const wanted = this.search.value.toLowerCase();
+		const isWanted = ({ session, name, context }: SessionInfo): boolean =>
+			[session, name, ...Object.values(context)].some((text) => text.toLowerCase().includes(wanted));
+		const live = this.live.filter(isWanted).sort((one, other) => other.created_us - one.created_us);
+		const ended = this.ended.filter(isWanted);
+		const isEmpty = live.length + ended.length === 0;
+		const focused = document.activeElement?.id;
+		fill(
+			this.rows,
+			...live.map((session) => this.row(session)),
+			ended.length > 0 && h("li", { class: "divider" }, "Ended, and kept for replay"),
+			...ended.map((session) => this.row(session)),
+			isEmpty && h("li", { class: "empty" }, wanted ? "Nothing matches." : EMPTY),
+		);
+		if (focused?.startsWith("session-") || focused?.startsWith("end-")) {
+			document.getElementById(focused)?.focus();
+		}
+	}
+
+	private row(info: SessionInfo): HTMLElement {
+		const { session, name, created_us: created, processes, participants, ended_us: ended, reason } = info;
+		const title = plain(name) || session;
+		const state = ended === undefined ? "running" : "ended";
+		const about =
+			ended === undefined
+				? [count(participants, "person", "people"), count(processes, "process", "processes")]
+				: [`ended ${ago(ended / 1000)}`, plain(reason ?? "")];
+		const link = h(
+			"a",
+			{ id: `session-${session}`, href: `/session#session=${session}`, class: "session-name" },
+			title,
+		);
+		return h(
+			"li",
+			{ class: "session", "data-state": state },
+			h("span", { class: "dot", title: state, role: "img", "aria-label": state }),
+			h("div", { class: "session-text" }, link, h("code", {}, session), ...contextOf(info)),
+			h("div", { class: "session-about" }, ...about.map((text) => h("span", {}, text))),
+			h("time", { datetime: new Date(created / 1000).toISOString() }, ago(created / 1000)),
+			state === "running" && this.mayManage()
+				? h(
+						"button",
+						{
+							type: "button",
+							id: `end-${session}`,
+							class: "icon-button",
+							"aria-label": `End ${title}`,
+							title: "End",
+							on: { click: () => void this.end(session, title) },
+						},
+						...iconButton(ICONS.close, "", () => undefined).childNodes,
+					)
+				: h("span", { class: "icon-button", "aria-hidden": "true" }),
+		);
+	}
+
+	private mayManage(): boolean {
+		return this.connection.welcome?.rights.includes("manage") === true;
+	}
+
+	/** A session with a shell in a terminal, opened. */
+	private async create(control: HTMLButtonElement): Promise<void> {
+		control.disabled = true;
+		try {
+			const session = await Session.create(this.connection, { template: this.template });
+			await session.start({ argv: ["/bin/bash"], terminal: { cols: 80, rows: 24 }, name: "shell" });
+			location.href = `/session#session=${session.id}`;
+		} catch (error) {
+			this.frame.toast(error instanceof Error ? error.message : String(error));
+			control.disabled = false;
+		}
+	}
+
+	private async end(id: string, title: string): Promise<void> {
+		if (
+			await ask(
+				"End this session?",
+				"End it",
+				h("p", {}, `Everything that runs in “${title}” is killed, its files are gone.`),
+			)
+		) {
+			try {
+				await new Session(this.connection, id).end();
+			} catch (error) {
+				this.frame.toast(error instanceof Error ? error.message : String(error));
+			}
+			await this.look();
+		}
+	}
+}
+
+const EMPTY = "No session yet. A new one is a sandbox with a shell, which you can share by a link.";
+
+function count(number: number, one: string, many: string): string {
+	return `${number} ${number === 1 ? one : many}`;
+}
+
+function contextOf({ context }: SessionInfo): readonly HTMLElement[] {
+	return Object.entries(context)
+		.slice(0, 4)
+		.map(([name, text]) => h("span", { class: "tag" }, `${plain(name, 24)}: ${plain(text, 40)}`));
+}
+
+async function main(): Promise<void> {
+	const frame = new PageFrame();
+	const fragment = { ...takeFragment(), session: null };
+	const account = await accountFor(fragment);
+	if (!account) {
+		frame.stop(
+			"Who are you?",
+			"This server wants to know. Open the link that it printed when it was started, or one that somebody shared with you.",
+			button("Reload", () => location.reload()),
+		);
+		return;
+	}
+	try {
+		const connection = await connect(account, (made) => frame.watch(made));
+		connection.on("state", ({ state, why }) => state === "given_up" && why && refuse(frame, why));
+		await new SessionsPage(frame, connection).begin();
+	} catch (error) {
+		forget(fragment, error as SandbarError);
+		refuse(frame, error as SandbarError);
+	}
+}
+
+function refuse(frame: PageFrame, error: SandbarError): void {
+	frame.stop(
+		...explain(error),
+		button("Reload", () => location.reload()),
+	);
+}
+
+void main();
