@@ -13,6 +13,7 @@ void params_environment(struct writer *params, const char *const *env)
 	for (; *env; env++) {
 		size_t name = strcspn(*env, "=");
 		writer_strn(params, *env, name);
-		writer_str(params, (*env)[name] ? *env + name + 1 : "");
+		const char *value = (*env)[name] ? *env + name + 1 : "";
+		writer_strn(params, value, strlen(value));
 	}
 }

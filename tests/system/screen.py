@@ -37,6 +37,15 @@ class Screen:
     def text(self):
         return self.tmux("capture-pane", "-p")
 
+    def cells(self, rows, cols):
+        """The first rows and columns, with their colours: what a person sees, as tmux describes it."""
+        lines = self.tmux("capture-pane", "-p", "-e").split("\n")[:rows]
+        plain = [line[:cols].rstrip() for line in self.text().split("\n")[:rows]]
+        return plain, [line.rstrip() for line in lines]
+
+    def last_row(self):
+        return self.text().rstrip("\n").split("\n")[-1]
+
     def see(self, wanted, seconds=PATIENCE):
         """Wait until the screen shows a text, or until wanted(screen) holds."""
         holds = wanted if callable(wanted) else lambda screen: wanted in screen

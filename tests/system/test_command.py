@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from proxy import Proxy
 
 PATIENCE = 60
 
@@ -201,61 +202,6 @@ def test_no_server_is_said(programs, tmp_path):
     """Nobody listens: an error with words, at once."""
     done = subprocess.run([programs / "sandbar", "--state", str(tmp_path), "ls"], capture_output=True, timeout=30)
     assert done.returncode != 0 and done.stderr
-
-
-class Proxy:
-    """A link that can be cut: everything goes through it, until it is reset."""
-
-    def __init__(self, target):
-        import socket
-        self.target, self.pairs = target, []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = self.listener.getsockname()
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        import socket
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(self.target)
-            self.pairs.append((near, far))
-            for a, b in ((near, far), (far, near)):
-                threading.Thread(target=self.copy, args=(a, b), daemon=True).start()
-
-    def copy(self, source, sink):
-        try:
-            while data := source.recv(65536):
-                sink.sendall(data)
-        except OSError:
-            pass
-        self.drop(source, sink)
-
-    def drop(self, *sockets):
-        import socket
-        for one in sockets:
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def cut(self):
-        import socket
-        import struct
-        for pair in self.pairs:
-            for one in pair:
-                try:
-                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                except OSError:
-                    pass
-            self.drop(*pair)
-        self.pairs = []
-
-    def close(self):
-        self.listener.close()
-        self.cut()
 
 
 def test_run_survives_cuts(server):

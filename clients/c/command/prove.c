@@ -6,6 +6,7 @@
 #include "context.h"
 #include "proof.h"
 #include "query.h"
+#include "signals.h"
 #include "victim.h"
 #include "clients/c/failure.h"
 
@@ -36,6 +37,27 @@ struct program {
 	char variable[sizeof(WORD_VARIABLE) +
 	              (size_t)2 * WORD_BYTES]; /* "NAME=word": without it the program refuses to run */
 };
+
+/* The sessions are to be ended in any case, so a signal only asks for it. */
+static int asked_by_signal;
+
+static void on_signal(int number, void *user)
+{
+	(void)user;
+	asked_by_signal = number;
+}
+
+static int watch_signals(struct context *context, struct sandbar_error *error)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
+
+	return signals_watch(context->sandbar, numbers, on_signal, NULL, error);
+}
+
+static int fail(const struct context *context, const struct sandbar_error *error)
+{
+	return asked_by_signal ? 128 + asked_by_signal : context_fail(context, NULL, error);
+}
 
 /* ---- The program ---- */
 
@@ -204,10 +226,11 @@ static int prove(struct context *context, const struct options *options)
 	struct sandbar_error error;
 	struct proof *proof = NULL;
 
-	if (load_program(&program, &error) == 0 && victim_init(&victim, context, options->template, &error) == 0 &&
-	    victim_init(&neighbour, context, options->template, &error) == 0)
+	if (load_program(&program, &error) == 0 && watch_signals(context, &error) == 0 &&
+	    victim_init(&victim, context, options->template, &asked_by_signal, &error) == 0 &&
+	    victim_init(&neighbour, context, options->template, &asked_by_signal, &error) == 0)
 		proof = attack(&victim, &neighbour, &program, &error);
-	int status = proof ? tell(options, proof) : context_fail(context, NULL, &error);
+	int status = proof ? tell(options, proof) : fail(context, &error);
 	victim_finish(&victim);
 	victim_finish(&neighbour);
 	free(program.bytes);
@@ -226,7 +249,9 @@ static int read_facts_now(struct context *context, const char *template, struct 
 	int status = load_program(&program, error);
 
 	if (status == 0)
-		status = victim_init(&victim, context, template, error);
+		status = watch_signals(context, error);
+	if (status == 0)
+		status = victim_init(&victim, context, template, &asked_by_signal, error);
 	if (status == 0)
 		status = put_program(&victim, &program, error);
 	if (status == 0)
@@ -262,7 +287,7 @@ static int check(struct context *context, const struct options *options)
 	if (proof && read_facts_now(context, proof_template(proof), &now, &error) == 0)
 		status = tell_check(options, proof, proof_changed_fact(proof, &now));
 	else
-		status = context_fail(context, NULL, &error);
+		status = fail(context, &error);
 	proof_destroy(proof);
 	return status;
 }

@@ -82,12 +82,13 @@ static void on_closed(struct sandbar_channel *channel, const struct sandbar_erro
 static const struct sandbar_events EVENTS = {
 	.output = on_output, .started = on_started, .exited = on_exited, .gap = on_gap, .closed = on_closed};
 
-int victim_init(struct victim *victim, struct context *context, const char *template, struct sandbar_error *error)
+int victim_init(struct victim *victim, struct context *context, const char *template, const int *signal,
+                struct sandbar_error *error)
 {
 	struct sandbar_session session = {.name = "prove", .template = template, .ttl_ms = LIFE_MS};
 	struct sandbar_attachment attachment = {.after = 0, .lossless = true, .events = &EVENTS, .user = victim};
 
-	*victim = (struct victim){.context = context};
+	*victim = (struct victim){.context = context, .signal = signal};
 	if (sandbar_session_create(context->sandbar, &session, victim->session, error) < 0)
 		return -1;
 	attachment.session = victim->session;
@@ -111,6 +112,8 @@ static int turn(struct victim *victim, struct sandbar_error *error)
 		*error = victim->closed;
 		return -1;
 	}
+	if (*victim->signal)
+		return failure_set(error, "interrupted", "ended by a signal");
 	return context_turn(victim->context, error);
 }
 

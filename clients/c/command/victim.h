@@ -9,6 +9,7 @@
 
 struct victim {
 	struct context *context;
+	const int *signal;                   /* where the number of one stands that asked for an end; 0 = none */
 	char session[SANDBAR_SESSION_BYTES]; /* "" = none */
 	struct sandbar_channel *channel;
 	struct sandbar_error closed; /* why the channel was closed; code "" = it is open */
@@ -23,8 +24,10 @@ struct victim {
 
 /* All return 0, or -1 with ERROR. */
 
-/* A session from TEMPLATE (NULL = the server's default). The caller ends it with victim_finish(), also after -1. */
-int victim_init(struct victim *victim, struct context *context, const char *template, struct sandbar_error *error);
+/* A session from TEMPLATE (NULL = the server's default). What waits fails with `interrupted` once *SIGNAL is not 0. The caller
+ * ends it with victim_finish(), also after -1. */
+int victim_init(struct victim *victim, struct context *context, const char *template, const int *signal,
+                struct sandbar_error *error);
 /* Ends the session; what cannot be ended ends by its time to live. */
 void victim_finish(struct victim *victim);
 

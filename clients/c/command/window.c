@@ -32,9 +32,16 @@ static void forget_shown(struct window *window)
 	window->keys = window->title = NULL;
 }
 
+static void forget_list(struct window *window)
+{
+	for (size_t i = 0; i < window->list_count; i++)
+		free((char *)window->list[i]);
+	window->list_count = 0;
+}
+
 void window_finish(struct window *window)
 {
-	window_list(window, NULL, 0);
+	forget_list(window);
 	forget_shown(window);
 	terminal_destroy(window->copy);
 	*window = (struct window){0};
@@ -185,14 +192,11 @@ void window_line(struct window *window, const char *line)
 
 void window_list(struct window *window, const char *const *lines, size_t count)
 {
-	for (size_t i = 0; i < window->list_count; i++)
-		free((char *)window->list[i]);
-	window->list_count = 0;
+	forget_list(window);
 	for (size_t i = 0; i < count && i < WINDOW_LIST_MOST; i++)
 		if (!(window->list[window->list_count++] = strdup(lines[i])))
 			abort();
-	if (window->outlet)
-		choose(window);
+	choose(window);
 }
 
 /* ---- Drawing ---- */

@@ -1,0 +1,358 @@
+"""People who share a session from several command lines: in terminals of different sizes, handing over, watching, under attack."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import pytest
+from cast import Cast
+from proxy import Proxy
+from screen import Screen
+
+PATIENCE = 40
+KEY = "C-]"
+
+
+@pytest.fixture
+def screens(server, tmp_path):
+    """Open terminal windows; all are closed at the end."""
+    opened = []
+
+    def open_screen(name, **size):
+        opened.append(Screen(tmp_path, name, server.shell_environment() | {"TERM": "xterm-256color"}, **size))
+        return opened[-1]
+
+    yield open_screen
+    for screen in opened:
+        screen.end()
+
+
+@pytest.fixture
+def made(server):
+    with server.client() as client:
+        session = client.create()
+        yield session
+        client.call("session.end", session=session)
+
+
+def start(server, session, *argv, cols=80, rows=23):
+    with server.client() as client:
+        return client.start(session, *argv, terminal={"cols": cols, "rows": rows})
+
+
+def run(server, session, script):
+    with server.client() as client:
+        return client.run(session, script)["stdout"]
+
+
+def terminal_of(server, session, process):
+    """How it is shared, as who attaches hears it."""
+    with server.client() as client:
+        return next(one for one in client.attach(session).answer["terminals"] if one["process"] == process)
+
+
+def until(done, what, seconds=PATIENCE):
+    deadline = time.monotonic() + seconds
+    while not (value := done()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+    return value
+
+
+def sandbar(server, *argv, data=None, fails=False):
+    process = server.command(*argv, stdin=subprocess.PIPE if data is not None else subprocess.DEVNULL)
+    out, err = process.communicate(data, PATIENCE)
+    assert (process.returncode != 0) == fails, (argv, process.returncode, err)
+    return (out if not fails else err).decode()
+
+
+def join(server, screen, name, session, *flags):
+    screen.run(server.sandbar("attach", "--name", name, *flags, session))
+    screen.see(lambda text: "READY>" not in text.split("\n")[0] or "here" in text)
+    return screen
+
+
+def test_one_vim_in_windows_of_three_sizes(server, screens, made):
+    """Two work in one vim in windows of different sizes, a third watches in a small one: all see the same cells."""
+    start(server, made, "vim.basic", "-u", "NONE", "-N", "-c", "syntax on", "story.c")
+    small = join(server, screens("small", cols=80, rows=24), "anna", made)
+    small.see("~")
+    large = join(server, screens("large", cols=120, rows=40), "bert", made)
+    tiny = join(server, screens("tiny", cols=40, rows=12), "carl", made, "--view")
+    large.see("3 here")
+    small.type("iint main(void) { return 42; } // 日本 größer", enter=False)
+    large.see("größer")
+    large.type("", enter=True)
+    large.type('char *text = "from the large one";', enter=False)
+    small.see("from the large one")
+    small.keys("Escape")
+    until(lambda: small.cells(23, 80) == large.cells(23, 80), "the two show the same cells")
+    until(lambda: tiny.cells(11, 30)[0] == small.cells(11, 30)[0], "the small window shows the part around the cursor")
+    assert "anna" not in large.cells(23, 120)[0]
+    large.type(":q!")
+
+
+def test_a_terminal_is_handed_over(server, screens, made):
+    """Where one drives at a time: taken by a key, asked for, handed over; the others' keys do nothing, and they are told."""
+    process = start(server, made, "sh")
+    sandbar(server, "terminal", made, str(process), "--input", "driver")
+    anna = join(server, screens("anna"), "anna", made)
+    bert = join(server, screens("bert"), "bert", made)
+    anna.see("nobody drives")
+    anna.type("echo no-$((1+1))")
+    anna.see("nobody drives: the key and t take it")
+    anna.keys(KEY, "t")
+    bert.see("anna drives")
+    anna.type("echo yes-$((1+1))")
+    bert.see("yes-2")
+    bert.type("echo bad-$((1+1))")
+    bert.see("anna drives: the key and r ask for it")
+    bert.keys(KEY, "r")
+    anna.see("bert asks to drive")
+    anna.keys(KEY, "g")
+    bert.see("you drive")
+    anna.see("bert drives")
+    bert.type("echo fine-$((1+1))")
+    anna.see("fine-2")
+    assert "no-2" not in anna.text() and "bad-2" not in anna.text()
+    bert.keys(KEY, "r")
+    anna.see("nobody drives")
+
+
+def test_a_viewer_types_nothing(server, screens, made):
+    """Who only watches sees what others type; her own keys reach nobody, and ^C leaves."""
+    start(server, made, "sh")
+    anna = join(server, screens("anna"), "anna", made)
+    bert = join(server, screens("bert"), "bert", made, "--view")
+    bert.see("you: viewer")
+    bert.type("echo never-$((1+1))")
+    bert.see("you are a viewer")
+    anna.type("echo seen-$((1+1))")
+    bert.see("seen-2")
+    assert "never" not in anna.text()
+    bert.keys("C-c")
+    bert.see(lambda text: text.rstrip().endswith("READY>"))
+    anna.see("1 here")
+
+
+def test_an_owner_changes_a_role_and_removes(server, screens, made):
+    """Somebody joins by a link as an editor, is made a viewer, and removed; the link is of no use afterwards."""
+    start(server, made, "sh")
+    link = sandbar(server, "share", made, "--role", "editor", "--name", "guest", "--uses", "2").strip()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#\S+", link)
+    guest = screens("guest")
+    guest.run([*server.sandbar("attach", "-")])
+    guest.see("Link:")
+    guest.type(link)
+    guest.see("you: editor")
+    assert link.split("#")[1][:20] not in guest.text()
+    guest.type("echo in-$((1+1))")
+    guest.see("in-2")
+    listed = sandbar(server, "who", made)
+    assert re.search(r"editor .* guest", listed), listed
+    sandbar(server, "role", made, "guest", "viewer")
+    guest.see("you are viewer now")
+    guest.type("echo not-$((1+1))")
+    guest.see("you are a viewer")
+    sandbar(server, "kick", made, "guest")
+    guest.see(lambda text: text.rstrip().endswith("READY>"))
+    assert "forbidden" in sandbar(server, "who", link, fails=True) or "unauthenticated" in sandbar(server, "who", link, fails=True)
+    share = json.loads(sandbar(server, "share", "ls", made, "--json"))["shares"][0]
+    assert share["name"] == "guest" and share["used"] == 1
+    sandbar(server, "share", "revoke", made, share["share"])
+    assert json.loads(sandbar(server, "share", "ls", made, "--json"))["shares"][0]["revoked"]
+
+
+def test_a_link_does_not_stand_in_the_list_of_processes(server, made):
+    """The token of a link that was given as an argument is overwritten there as soon as it was read."""
+    link = sandbar(server, "share", made).strip()
+    process = server.command("logs", "-f", link)
+    cmdline = pathlib.Path(f"/proc/{process.pid}/cmdline")
+    until(lambda: b"#" not in cmdline.read_bytes() or link.split("#")[1].encode() not in cmdline.read_bytes(), "it is gone")
+    process.terminate()
+    process.wait(PATIENCE)
+
+
+HOSTILE = (r"\033]52;c;c3RvbGVu\007\033]2;evil\033[6n\007\033[6n\033[c\033[>c\033[=c\033[5n\033]11;?\007\033]4;1;?\033\\\033P$qm\033\\"
+           r"\033[18t\033[>q\033[?2026$p\302\2336n\033]2;quiet\302\233title\007\033[8;10;20t\033Z\005"
+           r"\033Ptmux;\033\033]52;c;c3RvbGVu\007\033\\end-of-attack")
+
+
+@pytest.mark.parametrize("flags", [(), ("--no-status",), ("--view",)])
+def test_a_hostile_program_reaches_nothing(server, screens, made, flags):
+    """It asks whatever terminals answer, and writes to the clipboard: when people watch, and when they come later. No emulator's
+    answer comes to it: at most the server's, once."""
+    script = f"stty raw -echo; cat > typed & printf '{HOSTILE}'; until [ -e go ]; do sleep .1; done; printf '{HOSTILE}-again'; wait"
+    start(server, made, "bash", "-c", script, cols=100, rows=30)
+    time.sleep(1)
+    before = run(server, made, "cat typed")
+    watchers = [screens(f"w{number}") for number in range(2)]
+    for number, screen in enumerate(watchers):
+        screen.tmux("set", "-s", "set-clipboard", "on")
+        screen.run(server.sandbar("attach", *flags, made))
+        screen.see("end-of-attack")
+    time.sleep(1)
+    assert run(server, made, "cat typed") == before, "a replay made a terminal type"
+    run(server, made, "touch go")
+    for screen in watchers:
+        screen.see("end-of-attack-again")
+    time.sleep(1)
+    live = run(server, made, "cat typed")[len(before):]
+    assert live.count(b"R") <= before.count(b"R") and len(live) <= len(before), "an emulator answered"
+    for screen in watchers:
+        assert "stolen" not in screen.tmux("list-buffers")
+        assert screen.tmux("display-message", "-p", "#{window_width}x#{window_height}").strip() == "100x30"
+
+
+def test_names_and_notes_steer_nothing(server, screens, made):
+    """A name and a note with control characters are shown as they are written, and the lists have them escaped."""
+    start(server, made, "sh")
+    anna = join(server, screens("anna"), "anna", made)
+    with server.client(name="evil") as client:
+        client.attach(made, name="ev\x1b[2Jil\x07")
+        anna.see("2 here")
+        client.call("session.note", session=made, text="now\x1b]2;pwned\x07 and \x1b[6n", process=None)
+        anna.see("now\\e]2;pwned\\x07")
+        listed = sandbar(server, "who", made)
+    assert "\x1b" not in listed and "ev\\e[2Jil" in listed
+    assert "pwned" not in anna.tmux("display-message", "-p", "#{pane_title}")
+
+
+def test_a_driver_is_cut_in_the_middle_of_a_paste(server, screens, made, tmp_path):
+    """The link of who drives breaks while 100 kB are pasted: they arrive whole, once, and the driver is the same."""
+    text = "".join(f"line {number:06d} of the paste;" for number in range(4000))
+    (tmp_path / "paste").write_text(text)
+    script = f"stty raw -echo; echo ready; head -c {len(text)} | sha256sum; sleep 1000"
+    process = start(server, made, "sh", "-c", script, cols=100, rows=29)
+    proxy = Proxy(server.address)
+    anna = screens("anna")
+    anna.run(server.sandbar_at(proxy.address, "attach", "--name", "anna", made))
+    anna.see("ready")
+    anna.keys(KEY, "t")
+    anna.see("you drive")
+    anna.tmux("load-buffer", str(tmp_path / "paste"))
+    anna.tmux("paste-buffer", "-r")
+    for _ in range(3):
+        time.sleep(0.15)
+        proxy.cut()
+    anna.see(hashlib.sha256(text.encode()).hexdigest())
+    anna.see("you drive")
+    until(lambda: (at := terminal_of(server, made, process))["driver"] and not at["away"], "she drives on")
+    proxy.close()
+
+
+def test_the_window_is_left_as_it_was(server, screens, made):
+    """Somebody attaches in the middle of an editor, and leaves: what was on the own screen is there, and its modes."""
+    start(server, made, "vim.basic", "-u", "NONE", "-N", "-c", "set mouse=a", "story")
+    screen = screens("one")
+    screen.type("echo remember-$((1+1))")
+    screen.see("remember-2")
+    screen.run(server.sandbar("attach", made))
+    screen.see("~")
+    screen.keys(KEY, "d")
+    screen.see(lambda text: "remember-2" in text and text.rstrip().endswith("READY>"))
+    assert screen.tmux("display-message", "-p", "#{mouse_any_flag}#{alternate_on}#{cursor_flag}").strip() == "001"
+
+
+def test_without_a_status_line(server, screens, made):
+    """--no-status: the program has the whole window, and the key's line comes and goes over it."""
+    start(server, made, "sh", cols=100, rows=30)
+    screen = screens("one")
+    screen.run(server.sandbar("attach", "--no-status", made))
+    screen.see("$")
+    screen.type("clear; stty size; echo done-$((1+1))")
+    screen.see("30 100")
+    before = screen.see("done-2")
+    assert "here" not in before
+    screen.keys(KEY)
+    screen.see("d leave")
+    screen.keys("Escape")
+    until(lambda: screen.text() == before, "what was under the line is there again")
+    screen.keys(KEY, "l")
+    screen.see("owner")
+    screen.keys("x")
+    until(lambda: screen.text() == before, "and under the list")
+
+
+def record(server, session, *flags):
+    return Cast(sandbar(server, "logs", "--cast", *flags, session).encode())
+
+
+def played(screen, cast, path):
+    """The last lines that a terminal of the recording's last size shows at its end."""
+    path.write_text(cast.output)
+    screen.type(f"clear; cat {path}; sleep 1000")
+    shown = screen.see("exit 3")
+    return [line.rstrip() for line in shown.split("\n") if line.strip()]
+
+
+def test_a_recording_of_two(server, screens, made, tmp_path):
+    """Two type in a shell, one resizes, a note is made, it ends with 3: the recording is valid, from the start and from the middle,
+    and played to its end both show what the last one saw."""
+    process = start(server, made, "sh", cols=100, rows=29)
+    anna = join(server, screens("anna"), "anna", made)
+    anna.type("echo gr\u00f6\u00dfer 日本; printf '\\342'; sleep .2; printf '\\224\\200\\n'")
+    anna.see("─")
+    bert = join(server, screens("bert"), "bert", made)
+    bert.see("gr\u00f6\u00dfer")
+    sandbar(server, "note", made, "here", "it", "changes")
+    anna.resize(90, 25)
+    anna.see("$")
+    until(lambda: (at := terminal_of(server, made, process))["cols"] == 90 and at["rows"] == 24, "the window's size is told")
+    bert.type("echo from-bert")
+    anna.see("from-bert\n")
+    middle = json.loads(sandbar(server, "info", made, "--json"))["seq"]
+    anna.type("seq 30; sleep .3")
+    anna.see("30\n$")
+    live = anna.cells(24, 90)[0]
+    anna.type("exit 3")
+    anna.see(lambda text: text.rstrip().endswith("READY>"))
+    whole, part = record(server, made), record(server, made, "--from", str(middle))
+    assert whole.of("x") == part.of("x") == ["3"]
+    assert whole.header["term"]["cols"] == 100 and part.header["term"]["cols"] == 90
+    assert "90x24" in whole.of("r") and part.of("r") == []
+    assert "owner: here it changes" in whole.of("m") and "exited 3" in whole.of("m")
+    assert {json.loads(data)["by"] for data in whole.of("sandbar.input")} == {"anna", "bert"}
+    assert "gr\u00f6\u00dfer 日本" in whole.output and "─" in whole.output and "\ufffd" not in whole.output
+    assert part.events[0][1] == "o" and "from-bert" in part.events[0][2]
+    assert part.seconds < whole.seconds
+    expected = [line for line in live if line][:-1] + ["$ exit 3"]
+    for name, cast in (("whole", whole), ("part", part)):
+        shown = played(screens(name, cols=90, rows=24), cast, tmp_path / f"{name}.bytes")
+        assert shown[-20:] == expected[-20:], name
+
+
+def test_a_recording_needs_a_terminal(server, made):
+    """A session with pipes alone: no recording, and words."""
+    run(server, made, "echo only pipes")
+    assert b"terminal" in sandbar(server, "logs", "--cast", made, fails=True).encode()
+
+
+@pytest.mark.parametrize("argv, says", [
+    (("role", "{}", "nobody", "editor"), "nobody here has this name"),
+    (("role", "{}", "1", "king"), "\"viewer\", \"editor\", \"owner\""),
+    (("kick", "{}", "99"), "not_found"),
+    (("note", "{}", ""), "invalid_params"),
+    (("terminal", "{}", "1"), "say what"),
+    (("terminal", "{}", "1", "--size", "0x0"), "invalid_params"),
+    (("share", "{}", "--role", "king"), "viewer, editor or owner"),
+    (("share", "{}", "--uses", "0"), ""),
+    (("share", "revoke", "{}"), "it must be"),
+    (("attach", "http://127.0.0.1:1/"), "a link looks like"),
+    (("logs", "{}", "--from", "5"), "--cast"),
+    (("logs", "{}", "--cast", "--from", "soon"), "--from"),
+])
+def test_bad_input_is_told(server, made, argv, says):
+    """What is wrong is said, with what is allowed, and nothing else happens."""
+    start(server, made, "sleep", "1000")
+    argv = [part.format(made) for part in argv]
+    if says:
+        assert says in sandbar(server, *argv, fails=True)
+    else:
+        sandbar(server, *argv)
+
+
