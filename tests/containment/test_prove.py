@@ -3,10 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 import pytest
+from wire import PATIENCE
 
 VERDICTS = {"held", "open", "other", "accepted", "skipped"}
 
@@ -98,3 +101,16 @@ def test_without_its_program_it_says_so(any_server, tmp_path):
     alone = [str(tmp_path / "sandbar"), "--state", str(any_server.state), "prove"]
     done = subprocess.run(alone, capture_output=True, text=True, env=any_server.shell_environment())
     assert done.returncode != 0 and "sandbar-probe" in done.stderr
+
+
+def test_who_breaks_it_off_leaves_no_session(any_server):
+    """^C in the middle: its sessions are ended before it leaves."""
+    with any_server.client() as client:
+        child = any_server.command("prove", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        deadline = time.monotonic() + PATIENCE
+        while len(client.call("session.list")["sessions"]) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=PATIENCE)
+        assert child.returncode == 128 + signal.SIGINT
+        assert client.call("session.list")["sessions"] == []
