@@ -2,9 +2,7 @@
 
 #include "session_file.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 static const ev_tstamp fetch_grace_s = 30.0;  /* until channels that do not fetch the end are closed all the same */
 static const ev_tstamp record_grace_s = 60.0; /* until a record that cannot be finished is kept as it is */
@@ -46,16 +44,8 @@ static void remove_session(struct session *session)
 	session_remove_files(home, id);
 }
 
-static void unlink_journal(const struct session *session)
-{
-	int directory = openat(session->home->directory, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (directory < 0)
-		return;
-	unlinkat(directory, JOURNAL_NAME, 0);
-	close(directory);
-}
-
-/* On a full disk the journal's end makes room for the file that says that it ended. */
+/* On a full disk the end of the journal, once the worker has let go of it, makes room for the file that says that it ended:
+ * kept_sweep() tries again. */
 static void keep(struct session *session)
 {
 	struct sessions *home = session->home;
@@ -64,9 +54,8 @@ static void keep(struct session *session)
 	session->kept_last = journal_last_seq(session->journal);
 	if (!session->is_saved)
 		session->is_saved = session_file_save(session, NULL) == 0;
-	unlink_journal(session);
-	if (!session->is_saved)
-		session_file_save(session, NULL);
+	session_end_store(session);
+	kept_unlink_journal(home, session->id);
 	kept_add(home, session);
 	session_release(session);
 	kept_sweep(home);
@@ -127,6 +116,7 @@ void session_ended(struct session *session)
 	if (session->ended_us == 0) /* else a former gateway could not finish its record */
 		session->ended_us = kept_now_us();
 	session->kept_last = journal_last_seq(session->journal);
+	session_end_store(session);
 	if (is_worth_keeping(session))
 		session->is_saved = session_file_save(session, NULL) == 0;
 	recording_hurry(session->recording);

@@ -96,7 +96,8 @@ void kept_add(struct sessions *sessions, const struct session *session)
 	                             .created_us = session->created_us,
 	                             .ended_us = session->ended_us,
 	                             .last = session->kept_last,
-	                             .bytes = bytes_of(sessions, session->id)};
+	                             .bytes = bytes_of(sessions, session->id),
+	                             .is_unsaved = !session->is_saved};
 	memcpy(row->id, session->id, sizeof row->id);
 	memcpy(row->name, session->name, sizeof row->name);
 	memcpy(row->tenant, session->tenant, sizeof row->tenant);
@@ -107,18 +108,78 @@ void kept_add(struct sessions *sessions, const struct session *session)
 		ev_timer_again(sessions->loop, &kept->sweep);
 }
 
-bool kept_restore(struct sessions *sessions, const char *id)
+void kept_unlink_journal(const struct sessions *sessions, const char *id)
+{
+	int directory = open_directory(sessions, id);
+	if (directory < 0)
+		return;
+	unlinkat(directory, JOURNAL_NAME, 0);
+	close(directory);
+}
+
+static bool has_journal(int directory)
+{
+	return faccessat(directory, JOURNAL_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* What the files say of a session's end. */
+static bool load_end(struct session *session, int directory)
+{
+	if (session_file_load(session, directory, NULL) < 0)
+		return false;
+	session->is_saved = session->ended_us > 0;
+	if (session->is_saved)
+		return true;
+	session->records = records_open(directory, RECORDS_NAME, NULL);
+	session_end_load(session);
+	return session->ended_us > 0;
+}
+
+/* False where the files do not say whose it was, or hold nothing. */
+static bool end_as_lost(struct session *session, int directory)
+{
+	struct recording *recording = recording_load(directory, NULL);
+	uint64_t last = recording ? recording->last : 0;
+	recording_destroy(recording);
+	if (last == 0 || session_file_load(session, directory, NULL) < 0)
+		return false;
+	session->kept_last = last;
+	session->ended_us = kept_now_us();
+	session->end_reason = "lost";
+	session->records = records_open(directory, RECORDS_NAME, NULL);
+	session_end_store(session);
+	return true;
+}
+
+static bool restore(struct sessions *sessions, const char *id, bool (*find_end)(struct session *session, int directory))
 {
 	int directory = open_directory(sessions, id);
 	struct session *session = session_allocate(sessions, id);
-	bool is_kept = directory >= 0 && faccessat(directory, JOURNAL_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-	               errno == ENOENT && session_file_load(session, directory, NULL) == 0 && session->ended_us > 0;
+	bool is_kept = directory >= 0 && !has_journal(directory) && find_end(session, directory);
 	if (is_kept)
 		kept_add(sessions, session);
 	session_release(session);
 	if (directory >= 0)
 		close(directory);
 	return is_kept;
+}
+
+bool kept_restore(struct sessions *sessions, const char *id)
+{
+	return restore(sessions, id, load_end);
+}
+
+bool kept_salvage(struct sessions *sessions, const char *id)
+{
+	kept_unlink_journal(sessions, id);
+	return restore(sessions, id, end_as_lost);
+}
+
+static void set_end(struct session *session, const struct kept_session *row)
+{
+	session->end_reason = row->end_reason;
+	session->ended_us = row->ended_us;
+	session->kept_last = row->last;
 }
 
 static bool is_over(const struct kept *kept)
@@ -130,9 +191,27 @@ static bool is_over(const struct kept *kept)
 	return kept->count > kept->most || kept->bytes > kept->most_bytes || age_us / 1000 > kept->most_age_ms;
 }
 
+/* There may be room by now. What is not needed any more, such as the environment, leaves the file with that. */
+static void save(struct sessions *sessions, struct kept_session *row)
+{
+	int directory = open_directory(sessions, row->id);
+	struct session *session = session_allocate(sessions, row->id);
+	if (directory >= 0 && session_file_load(session, directory, NULL) == 0) {
+		set_end(session, row);
+		row->is_unsaved = session_file_save(session, NULL) < 0;
+	}
+	session_release(session);
+	if (directory >= 0)
+		close(directory);
+}
+
 void kept_sweep(struct sessions *sessions)
 {
 	struct kept *kept = &sessions->kept;
+	struct kept_session *row;
+	TAILQ_FOREACH(row, &kept->list, link)
+		if (row->is_unsaved)
+			save(sessions, row);
 	while (is_over(kept)) {
 		session_remove_files(sessions, TAILQ_FIRST(&kept->list)->id);
 		forget(kept, TAILQ_FIRST(&kept->list));
@@ -155,18 +234,16 @@ bool kept_has(const struct sessions *sessions, const char *id, const char *tenan
 	return find(&sessions->kept, id, tenant) != NULL;
 }
 
+/* Where the records of its processes cannot be read, its events can all the same. */
 static int load(struct session *session, int directory, struct error *err)
 {
 	if (session_file_load(session, directory, err) < 0)
 		return -1;
-	session->records = records_open(directory, RECORDS_NAME, err);
-	session->recording = session->records ? recording_load(directory, err) : NULL;
-	if (!session->recording)
-		return -1;
-	session->next_process = *records_next_process(session->records);
-	session->next_participant = *records_next_participant(session->records);
-	session_restore_processes(session);
-	return 0;
+	session->recording = recording_load(directory, err);
+	session->records = records_open(directory, RECORDS_NAME, NULL);
+	if (session->recording && session->records)
+		session_restore_processes(session);
+	return session->recording ? 0 : -1;
 }
 
 struct session *kept_open(struct sessions *sessions, const char *id, const char *tenant, struct error *err)
@@ -182,6 +259,7 @@ struct session *kept_open(struct sessions *sessions, const char *id, const char 
 	session->state = SESSION_ENDED;
 	session->is_kept = true;
 	int result = load(session, directory, err);
+	set_end(session, row);
 	close(directory);
 	if (result == 0) {
 		LIST_INSERT_HEAD(&sessions->list, session, link);

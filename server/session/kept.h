@@ -23,6 +23,7 @@ struct kept_session {
 	uint64_t created_us, ended_us; /* since 1970 */
 	uint64_t last;                 /* seq of its last event */
 	uint64_t bytes;                /* on disk */
+	bool is_unsaved;               /* its session.json does not say yet that it ended: the disk was full */
 };
 
 struct kept {
@@ -37,9 +38,13 @@ void kept_finish(struct sessions *sessions);
 
 /* Keep SESSION, which has ended and whose journal is gone: only its files are looked at. */
 void kept_add(struct sessions *sessions, const struct session *session);
-/* A session's directory that an earlier gateway left: true if it is a whole one of an ended session, which is kept. */
+/* A session's directory that an earlier gateway left: true if it is one of an ended session, which is kept. */
 bool kept_restore(struct sessions *sessions, const char *id);
+/* One that cannot go on: it ends as lost, and what can be read of its record is kept. False if that is nothing. */
+bool kept_salvage(struct sessions *sessions, const char *id);
 uint64_t kept_now_us(void); /* since 1970 */
+/* From here on the record of an ended session is all there is. */
+void kept_unlink_journal(const struct sessions *sessions, const char *id);
 /* Drop what is over the bounds. */
 void kept_sweep(struct sessions *sessions);
 

@@ -17,6 +17,7 @@ struct head {
 	uint8_t magic[8];
 	uint32_t next_process, next_participant;
 	struct participant_record participants[RECORD_PARTICIPANTS];
+	struct end_record end;
 };
 
 enum {
@@ -112,6 +113,11 @@ uint32_t *records_next_process(struct records *records)
 uint32_t *records_next_participant(struct records *records)
 {
 	return &records->head->next_participant;
+}
+
+struct end_record *records_end(struct records *records)
+{
+	return &records->head->end;
 }
 
 static bool grow(struct records *records)

@@ -15,7 +15,8 @@ enum {
 	RECORD_ROWS = 1600,
 	RECORD_START_BYTES = 2432,
 	RECORD_PARTICIPANTS = 128,
-	RECORD_CONTROL_BYTES = 16
+	RECORD_CONTROL_BYTES = 16,
+	RECORD_REASON_BYTES = 16,
 };
 
 struct process_record {
@@ -53,6 +54,14 @@ struct participant_record {
 };
 
 struct records;
+/* How the session itself ended, or is to. It stands here as well as in session.json, since storing it takes no room on a
+ * disk that may be full. */
+struct end_record {
+	uint64_t ended_us;                /* since 1970; 0: it has not ended */
+	uint64_t last;                    /* seq of its last event */
+	char reason[RECORD_REASON_BYTES]; /* "": nobody has ended it */
+};
+
 
 struct records *records_create(int directory, const char *name, struct error *err); /* NULL on error */
 struct records *records_open(int directory, const char *name, struct error *err);
@@ -62,6 +71,7 @@ void records_destroy(struct records *records); /* unmaps; the file stays. NULL i
 uint32_t *records_next_process(struct records *records);
 uint32_t *records_next_participant(struct records *records);
 
+struct end_record *records_end(struct records *records);
 /* A free row, zeroed: `number` is still 0. NULL when the disk or the file is full. */
 struct process_record *records_take(struct records *records);
 /* All rows, used or free: 0 ... records_rows() - 1. */

@@ -71,6 +71,7 @@ static int open_files(struct session *session, struct error *err)
 	if (result == 0 && !(session->journal = journal_open(directory, JOURNAL_NAME, err)))
 		result = -1;
 	close(directory);
+	session_end_load(session);
 	return result;
 }
 
@@ -111,9 +112,12 @@ static void insert_in_order(struct session *session, struct process *process)
 
 void session_restore_processes(struct session *session)
 {
+	session->next_process = *records_next_process(session->records);
+	session->next_participant = *records_next_participant(session->records);
 	for (size_t i = 0; i < records_rows(session->records); i++) {
 		struct process_record *record = records_row(session->records, i);
-		if (record->number != 0)
+		bool is_cut_off = session->is_kept && record->state != PROCESS_DONE; /* with the journal, its ending was lost */
+		if (record->number != 0 && !is_cut_off)
 			insert_in_order(session, process_restore(session, record));
 	}
 	correct_offsets(session);
@@ -132,25 +136,14 @@ static bool has_ended(const struct session *session)
 	return event_head_read(frame, length, &kind, &seq, &t_us) && kind == FRAME_ENDED;
 }
 
-static void drop_restored(struct session *session)
-{
-	char id[SESSION_ID_LENGTH + 1];
-	memcpy(id, session->id, sizeof id);
-	struct sessions *home = session->home;
-	session_release(session);
-	session_remove_files(home, id);
-}
-
 static int restore(struct sessions *sessions, const char *id, struct error *err)
 {
 	struct session *session = session_allocate(sessions, id);
 	session->is_restored = true;
 	if (open_files(session, err) < 0) {
-		drop_restored(session);
+		session_release(session);
 		return -1;
 	}
-	session->next_process = *records_next_process(session->records);
-	session->next_participant = *records_next_participant(session->records);
 	session->created_us = journal_created_us(session->journal);
 	if (session->record_bytes > sessions->record_bytes)
 		session->record_bytes = sessions->record_bytes;
@@ -179,7 +172,8 @@ static void restore_one(struct sessions *sessions, const char *id, void *context
 		if (restore(sessions, id, &err) == 0)
 			return;
 	}
-	session_remove_files(sessions, id);
+	if (!kept_salvage(sessions, id))
+		session_remove_files(sessions, id);
 	if (*tell)
 		(*tell)(id, err.message);
 }

@@ -215,6 +215,29 @@ static const char *known_reason(const char *text)
 	return NULL;
 }
 
+void session_end_store(struct session *session)
+{
+	if (!session->records)
+		return;
+	struct end_record *end = records_end(session->records);
+	snprintf(end->reason, sizeof end->reason, "%s", session->end_reason ? session->end_reason : "");
+	end->last = session->kept_last;
+	end->ended_us = session->ended_us;
+}
+
+void session_end_load(struct session *session)
+{
+	const struct end_record *end = session->records ? records_end(session->records) : NULL;
+	const char *reason = end && memchr(end->reason, 0, sizeof end->reason) ? known_reason(end->reason) : NULL;
+	if (!reason)
+		return;
+	session->end_reason = reason;
+	if (session->ended_us > 0 || end->ended_us == 0)
+		return;
+	session->ended_us = end->ended_us;
+	session->kept_last = end->last;
+}
+
 static void copy(char *to, size_t size, const json_t *json, const char *key)
 {
 	const char *text = json_string_value(json_object_get(json, key));

@@ -14,4 +14,9 @@ int session_file_save(const struct session *session, struct error *err);
 /* Fill a session that has its id and journal with what the file in DIRECTORY says. -1 on error. */
 int session_file_load(struct session *session, int directory, struct error *err);
 
+/* The end and its reason, in the records: a disk that is full does not refuse that. And back, where they say more than the
+ * file did. */
+void session_end_store(struct session *session);
+void session_end_load(struct session *session);
+
 #endif

@@ -1,0 +1,44 @@
+"""What was damaged in the state directory costs itself and nothing else, and is told."""
+
+import os
+import signal
+
+from test_full_disk import kill_gateway
+from test_record import children_named, wait_for
+
+
+def folder_of(server, session):
+    return server.state / "sessions" / session
+
+
+def recorded(client, session, events):
+    wait_for(lambda: client.call("session.info", session=session)["record"]["last"] >= events)
+
+
+def test_a_journal_that_is_gone(start_server):
+    """A running session's journal has gone, or is not one any more, when a gateway takes over: the session is lost, and what is
+    recorded of it can be read."""
+    server = start_server()
+    with server.client() as client:
+        gone, cut, whole = (client.create() for _ in range(3))
+        processes = {session: client.run(session, "echo before")["process"] for session in (gone, cut, whole)}
+        client.start(gone, "sleep", "1000")
+        for session in processes:
+            recorded(client, session, 3)
+    gateway = children_named(server, "sandbard-gateway")[0]
+    os.kill(gateway, signal.SIGSTOP)
+    (folder_of(server, gone) / "journal").unlink()
+    (folder_of(server, cut) / "journal").unlink()
+    (folder_of(server, cut) / "journal").write_bytes(b"no journal")
+    kill_gateway(server)
+    with server.client() as client:
+        assert [row["session"] for row in client.call("session.list")["sessions"]] == [whole]
+        assert {row["session"]: row["reason"] for row in client.call("session.list", ended=True)["sessions"]} == {
+            gone: "lost", cut: "lost"}
+        for session in (gone, cut):
+            channel = client.attach(session, after=0)
+            client.wait(lambda channel=channel: channel.closed)
+            assert channel.view.bytes(processes[session]) == b"before\n" and not channel.view.gaps
+        assert client.run(whole, "echo after")["stdout"] == b"after\n"
+        client.call("session.end", session=whole)
+    assert server.text().count("a session could not be taken over") == 2
