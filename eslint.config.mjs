@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import js from "@eslint/js";
 import typescript from "typescript-eslint";
 
@@ -7,7 +8,9 @@ export default typescript.config(
 	{
 		files: ["**/*.ts"],
 		extends: [...typescript.configs.strictTypeChecked, ...typescript.configs.stylisticTypeChecked],
-		languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+		languageOptions: {
+			parserOptions: { projectService: true, tsconfigRootDir: fileURLToPath(new URL(".", import.meta.url)) },
+		},
 		rules: {
 			"@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
 			"@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],

@@ -6,10 +6,11 @@ import type { Dial } from "./transport.js";
 export * from "./public.js";
 
 const dial: Dial = (url, subprotocol) => new WebSocket(url, subprotocol);
-Sandbox.dial = dial;
 
 export class Connection extends AnyConnection {
 	constructor(options: ConnectionOptions) {
 		super(options, dial);
 	}
 }
+
+Sandbox.connection = (options) => new Connection(options);

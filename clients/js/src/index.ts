@@ -1,4 +1,5 @@
 /** The client for Node. */
+import { randomBytes } from "node:crypto";
 import WebSocket from "ws";
 import { Connection as AnyConnection, type ConnectionOptions } from "./connection.js";
 import { Sandbox } from "./sandbox.js";
@@ -9,10 +10,11 @@ export * from "./public.js";
 
 const dial: Dial = (url, subprotocol) =>
 	new WebSocket(url, subprotocol, { maxPayload: Limit.MESSAGE_BYTES, perMessageDeflate: false });
-Sandbox.dial = dial;
 
 export class Connection extends AnyConnection {
 	constructor(options: ConnectionOptions) {
-		super(options, dial);
+		super({ clientId: randomBytes(16), ...options }, dial);
 	}
 }
+
+Sandbox.connection = (options) => new Connection(options);

@@ -1,8 +1,7 @@
 import type { Channel } from "./channel.js";
-import { Connection, type ConnectionOptions } from "./connection.js";
+import type { Connection, ConnectionOptions } from "./connection.js";
 import { SandbarError } from "./error.js";
 import { Session, startParams, type ProcessOptions, type SessionOptions } from "./session.js";
-import type { Dial } from "./transport.js";
 import type { Ending, ProcessInfo, SessionInfo, Size, StreamName } from "./types.js";
 
 /** A command ended with something else than 0. */
@@ -323,8 +322,8 @@ export type SandboxOptions = ConnectionOptions & SessionOptions;
 
 /** A session with E2B's names: commands, terminals, and a connection of its own. */
 export class Sandbox {
-	/** How a socket is opened here; set by the entry for browsers and the one for Node. */
-	static dial: Dial;
+	/** How a connection is made here; set by the entry for browsers and the one for Node. */
+	static connection: (options: ConnectionOptions) => Connection;
 
 	readonly commands: Commands;
 	readonly pty: Pty;
@@ -416,7 +415,7 @@ export class Sandbox {
 }
 
 async function connect(options: ConnectionOptions): Promise<Connection> {
-	const connection = new Connection(options, Sandbox.dial);
+	const connection = Sandbox.connection(options);
 	await connection.open();
 	return connection;
 }

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, test as nodeTest } from "node:test";
 import { Connection, Sandbox, SandbarError, Session, type CommandExitError } from "../src/index.js";
 import { Server, Wire } from "./server.js";
+
+function test(name: string, story: () => Promise<void>): void {
+	void nodeTest(name, { timeout: 120_000 }, story);
+}
 
 let server: Server;
 before(async () => {

@@ -23,7 +23,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
 		if (name === "on") {
 			listen(element, value as NonNullable<Attributes["on"]>);
 		} else if (value !== undefined && value !== false && value !== null) {
-			element.setAttribute(name, value === true ? "" : String(value));
+			element.setAttribute(name, (value === true ? "" : value) as string);
 		}
 	}
 	element.append(...texts(children));
