@@ -53,7 +53,6 @@ struct participant_record {
 	char name[LIMIT_NAME_BYTES + 1], client_name[LIMIT_NAME_BYTES + 1];
 };
 
-struct records;
 /* How the session itself ended, or is to. It stands here as well as in session.json, since storing it takes no room on a
  * disk that may be full. */
 struct end_record {
@@ -62,6 +61,7 @@ struct end_record {
 	char reason[RECORD_REASON_BYTES]; /* "": nobody has ended it */
 };
 
+struct records;
 
 struct records *records_create(int directory, const char *name, struct error *err); /* NULL on error */
 struct records *records_open(int directory, const char *name, struct error *err);
@@ -70,8 +70,8 @@ void records_destroy(struct records *records); /* unmaps; the file stays. NULL i
 /* The numbers that were given last. */
 uint32_t *records_next_process(struct records *records);
 uint32_t *records_next_participant(struct records *records);
-
 struct end_record *records_end(struct records *records);
+
 /* A free row, zeroed: `number` is still 0. NULL when the disk or the file is full. */
 struct process_record *records_take(struct records *records);
 /* All rows, used or free: 0 ... records_rows() - 1. */

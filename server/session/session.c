@@ -321,9 +321,9 @@ void session_end(struct session *session, const char *reason, struct session_wat
 	bool was_unsynced = session->state == SESSION_CREATING && session->is_restored;
 	session->state = SESSION_ENDING;
 	session->end_reason = reason;
+	session_end_store(session); /* a later gateway goes on with the end */
 	if (!was_creating)
 		session_file_save(session, NULL);
-	session_end_store(session); /* a later gateway goes on with the end */
 	ev_timer_stop(session->home->loop, &session->ttl);
 	if (was_unsynced)
 		sync_is_over(session->home);
