@@ -32,7 +32,8 @@ struct session_args {
 
 struct attach_args {
 	const char *session, *name;
-	struct optional_uint after, credit;
+	struct optional_uint after, credit, replay;
+	uint64_t screens;
 	int mode, role; /* indices of the rows' choices; role -1: the highest */
 	struct uint_list processes;
 };

@@ -23,6 +23,7 @@ static void place_cursor(struct channel *channel, const struct channel_options *
 }
 
 static void recount_unsent(struct channel *channel);
+static void show_at_once(struct channel *channel, const struct channel_options *options);
 static void tell_unknown_input(struct channel *channel);
 
 struct channel *channel_attach(struct session *session, const struct channel_options *options)
@@ -53,6 +54,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 		channel->process_count = options->process_count;
 	}
 	writer_init(&channel->own, CHANNEL_OWN_BYTES);
+	screens_init(&channel->screens, channel, options->screens);
 	place_cursor(channel, options);
 	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
@@ -62,6 +64,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	else
 		sharing_joined(session, channel);
 	channel->live_after = history_last(session);
+	show_at_once(channel, options);
 	tell_unknown_input(channel);
 	return channel;
 }
@@ -74,6 +77,7 @@ void channel_detach(struct channel *channel)
 	sharing_left(session, channel, !channel->has_left);
 	history_finish(&channel->at);
 	writer_finish(&channel->own);
+	screens_finish(&channel->screens);
 	free(channel->processes);
 	free(channel->unsent);
 	told_windows_finish(&channel->told);
@@ -118,10 +122,20 @@ static bool is_live_due(const struct channel *channel)
 	return !channel->live_sent && channel->at.seq > channel->live_after && !history_is_behind(&channel->at);
 }
 
+static bool is_at_end(const struct channel *channel)
+{
+	return channel->at.seq > history_last(channel->session);
+}
+
+static bool are_screens_due(const struct channel *channel)
+{
+	return screens_are_due(&channel->screens) && (screens_replace_output(&channel->screens) || is_at_end(channel));
+}
+
 bool channel_has_more(const struct channel *channel)
 {
 	bool may_send = !channel->has_credit || channel->sent < channel->credit;
-	return channel->own.length > 0 || is_live_due(channel) ||
+	return channel->own.length > 0 || are_screens_due(channel) || is_live_due(channel) ||
 	       (may_send && channel->at.seq <= history_last(channel->session));
 }
 
@@ -226,7 +240,30 @@ static bool tell_gap(struct channel *channel, uint64_t next)
 		return false;
 	history_place(&channel->at, next);
 	recount_unsent(channel);
+	if (channel->session->journal)
+		screens_want_all(&channel->screens);
+	if (is_at_end(channel))
+		screens_write(&channel->screens);
 	return true;
+}
+
+/* Whoever joins sees each terminal as it is; nothing was written since the cursor was placed. What it does not want to
+ * have replayed is a gap. */
+static void show_at_once(struct channel *channel, const struct channel_options *options)
+{
+	const struct journal *journal = channel->session->journal;
+	if (!journal)
+		return;
+	if (!options->has_after || options->screens > 0) {
+		screens_want_all(&channel->screens);
+		screens_write(&channel->screens);
+		return;
+	}
+	bool is_much = options->has_replay && channel->at.seq <= history_last(channel->session) &&
+	               (history_is_behind(&channel->at) || !channel->at.is_placed ||
+	                journal_tail(journal) - channel->at.position > options->replay);
+	if (is_much)
+		tell_gap(channel, history_last(channel->session) + 1);
 }
 
 /* What a person sees of a terminal would be old, and no use any more. */
@@ -251,10 +288,11 @@ static void skip_to_recent(struct channel *channel)
 	uint64_t next;
 	if (channel->mode != CHANNEL_LIVE || !channel->live_sent || !journal)
 		return;
-	if (history_is_behind(&channel->at))
+	bool is_behind = history_is_behind(&channel->at), has_screens = channel->session->display_cells > 0;
+	if ((is_behind && has_screens) || (!is_behind && is_terminal_stale(channel)))
+		next = journal_last_seq(journal) + 1; /* where screens can be shown */
+	else if (is_behind)
 		journal_recent(journal, journal_ring(journal) / 4, &next);
-	else if (is_terminal_stale(channel))
-		next = journal_last_seq(journal) + 1;
 	else
 		return;
 	tell_gap(channel, next);
@@ -303,12 +341,18 @@ static void consumed(struct channel *channel, const struct output_header *output
 	unsent->bytes -= output->length < unsent->bytes ? output->length : unsent->bytes;
 }
 
+static bool wants_output(const struct channel *channel, const struct output_header *output)
+{
+	bool is_shown = screens_replace_output(&channel->screens) && output->stream == STREAM_TTY;
+	return !is_shown && channel_follows(channel, output->process);
+}
+
 /* Put the frame at the cursor behind TO, where it is wanted, and go on. */
 static size_t take(struct channel *channel, uint8_t *to, const uint8_t *frame, size_t length)
 {
 	struct output_header output;
 	bool is_output = output_header_read(frame, length, &output);
-	bool is_wanted = !is_output || channel_follows(channel, output.process);
+	bool is_wanted = !is_output || wants_output(channel, &output);
 	if (is_wanted) {
 		memcpy(to, frame, length);
 		channel->sent += length;
@@ -323,7 +367,7 @@ static size_t take(struct channel *channel, uint8_t *to, const uint8_t *frame, s
 static bool is_for_later(const struct channel *channel, const uint8_t *frame, size_t length, size_t used, size_t most)
 {
 	struct output_header output;
-	if (output_header_read(frame, length, &output) && !channel_follows(channel, output.process))
+	if (output_header_read(frame, length, &output) && !wants_output(channel, &output))
 		return false;
 	return (used > 0 && used + length > most) || (channel->has_credit && channel->sent >= channel->credit);
 }
@@ -348,8 +392,9 @@ static size_t gather(struct channel *channel, uint8_t *to, size_t most)
 
 static bool may_share_run(const struct channel *channel)
 {
-	return !channel->processes && !channel->has_credit && channel->mode == CHANNEL_LIVE && channel->live_sent &&
-	       channel->at.is_placed && !history_is_behind(&channel->at);
+	return !channel->processes && !channel->has_credit && !screens_replace_output(&channel->screens) &&
+	       channel->mode == CHANNEL_LIVE && channel->live_sent && channel->at.is_placed &&
+	       !history_is_behind(&channel->at);
 }
 
 /* The run that was put together for another viewer at the same place, or NULL. */
@@ -411,6 +456,8 @@ const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length
 {
 	skip_to_recent(channel);
 	tell_what_is_missing(channel);
+	if (channel->own.length == 0 && are_screens_due(channel))
+		screens_write(&channel->screens);
 	tell_live_if_due(channel);
 	if (channel->own.length > 0)
 		return own_message(channel, length);

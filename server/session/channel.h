@@ -12,6 +12,7 @@
 #include "input.h"
 #include "participant.h"
 #include "record.h"
+#include "screens.h"
 #include "windows.h"
 #include "protocol/frame.h"
 #include "protocol/pace.h"
@@ -49,6 +50,9 @@ struct channel_options {
 	size_t process_count;
 	bool has_credit;
 	uint64_t credit;
+	bool has_replay;
+	uint64_t replay;            /* most bytes of events behind AFTER that are replayed; else a gap stands for them */
+	uint32_t screens;           /* a second, instead of terminals' output; 0: none */
 	uint32_t number;            /* the door's */
 	void (*wake)(void *owner);  /* channel_next() may have something; must not attach or detach from within */
 	void (*expel)(void *owner); /* an owner of the session removed it: it is detached within the call */
@@ -80,6 +84,7 @@ struct channel {
 	struct history at;   /* the cursor */
 	uint64_t live_after; /* LIVE is due behind this event */
 	bool live_sent, has_credit;
+	struct screens screens;
 	const char *closing;   /* why it ends once everything was fetched, or NULL */
 	uint64_t credit, sent; /* bytes of frames since it was attached */
 	struct pace pace;      /* at which its credit grows */

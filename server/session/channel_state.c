@@ -83,12 +83,16 @@ static bool look_ahead(struct state *state, struct session *session, uint64_t se
 	return found != HISTORY_LATER;
 }
 
-static void write_state(struct writer *writer, const struct state *state, uint64_t as_of)
+static void write_state(struct writer *writer, const struct session *session, const struct state *state, uint64_t as_of)
 {
 	writer_array(writer, 3);
 	writer_uint(writer, FRAME_STATE);
 	writer_uint(writer, as_of);
-	writer_map(writer, 1);
+	writer_map(writer, 3);
+	writer_str(writer, "participants");
+	participants_write(writer, session);
+	writer_str(writer, "terminals");
+	sharing_write_all(writer, session);
 	writer_str(writer, "processes");
 	writer_array(writer, (uint32_t)state->count);
 	for (size_t i = 0; i < state->count; i++)
@@ -106,7 +110,7 @@ bool channel_state_write(struct writer *writer, struct session *session, uint64_
 		writer_uint(writer, FRAME_GAP);
 		writer_uint(writer, from);
 		writer_uint(writer, next - 1);
-		write_state(writer, &state, next - 1);
+		write_state(writer, session, &state, next - 1);
 	}
 	free(state.rows);
 	return is_known;

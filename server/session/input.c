@@ -132,6 +132,8 @@ static void accept_bytes(struct input *input, struct input_chunk *chunk, size_t 
 /* What a later gateway must know of a write under way stands in the journal's header: its length, or its place ahead. */
 static void note_intent(struct input_chunk *chunk, size_t bytes)
 {
+	if (!chunk->from)
+		return; /* the terminal's own answers are nobody's input */
 	struct journal_stdin_slot *slot = chunk->from->slot;
 	if (chunk->ahead != 0)
 		slot->ahead = bytes > 0 ? chunk->ahead : 0;
@@ -409,6 +411,38 @@ struct input_result input_take(struct input *input, const struct input_sender *s
 		write_queue(input);
 	}
 	return refuse(take < length ? CODE_STDIN_WINDOW : ERROR_CODE_NONE, client->taken);
+}
+
+static size_t answers_waiting(const struct input *input)
+{
+	const struct input_chunk *chunk;
+	size_t bytes = 0;
+	TAILQ_FOREACH(chunk, &input->chunks, link)
+		bytes += chunk->from ? 0 : chunk->length - chunk->done;
+	return bytes;
+}
+
+/* Behind earlier answers, and behind the rest of a message of which a part is written. */
+static struct input_chunk *last_before_answer(const struct input *input)
+{
+	struct input_chunk *chunk, *last = NULL;
+	TAILQ_FOREACH(chunk, &input->chunks, link)
+		if (!chunk->from || chunk->done > 0)
+			last = chunk;
+	return last;
+}
+
+void input_answer(struct input *input, const void *bytes, size_t length)
+{
+	if (input->fd < 0 || answers_waiting(input) + length > INPUT_ANSWERS)
+		return;
+	struct input_chunk *chunk = make_chunk(NULL, 0, bytes, length), *last = last_before_answer(input);
+	chunk->is_control = true;
+	if (last)
+		TAILQ_INSERT_AFTER(&input->chunks, last, chunk, link);
+	else
+		TAILQ_INSERT_HEAD(&input->chunks, chunk, link);
+	write_queue(input);
 }
 
 bool input_take_unknown(struct input *input, const uint8_t id[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to)

@@ -51,6 +51,10 @@ void input_finish(struct input *input); /* after close: frees what is left; may 
 /* Take BYTES that the sender says stand at OFFSET. */
 struct input_result input_take(struct input *input, const struct input_sender *sender, uint64_t offset,
                                const uint8_t *bytes, size_t length);
+/* The terminal itself answers its program: before what waits to be written, and not inside of a message. What is more than
+ * INPUT_ANSWERS bytes that the program does not read, is dropped. */
+void input_answer(struct input *input, const void *bytes, size_t length);
+enum { INPUT_ANSWERS = 4096 };
 /* Take the end of input at OFFSET. */
 struct input_result input_take_end(struct input *input, const struct input_sender *sender, uint64_t offset);
 

@@ -74,6 +74,8 @@ void process_settle(struct process *process)
 	process_write_ending(event, process);
 	session_event_commit(process->session);
 	process_forget_if_over(process);
+	if (!sharing_is_open(&process->sharing))
+		display_close(&process->display); /* one whose terminal was not found again */
 	TELL(process, done);
 	session_process_done(process->session);
 }
@@ -255,6 +257,7 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows)
 	process->cols = cols;
 	process->rows = rows;
 	process_save(process);
+	display_resize(&process->display, cols, rows);
 	struct writer *event = session_event_begin(process->session, FRAME_RESIZED, 3);
 	writer_uint(event, process->number);
 	writer_uint(event, cols);
@@ -270,6 +273,7 @@ void process_free(struct process *process)
 	process->is_empty = true;
 	clocks_stop(process);
 	sharing_stop(&process->sharing);
+	display_close(&process->display);
 	input_close(&process->input);
 	input_finish(&process->input);
 	for (size_t i = 0; i < process->source_count; i++)

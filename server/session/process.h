@@ -15,6 +15,7 @@
 #define SANDBAR_PROCESS_H
 
 #include "clocks.h"
+#include "display.h"
 #include "ending.h"
 #include "input.h"
 #include "record.h"
@@ -78,7 +79,8 @@ struct process {
 	size_t source_count;
 	struct input input;
 	struct sharing sharing; /* of its terminal */
-	struct shell *shell;    /* of one that runs; else NULL */
+	struct display display;
+	struct shell *shell; /* of one that runs; else NULL */
 	struct intervention intervention;
 	struct ending ending;
 	int wait_status;

@@ -129,6 +129,8 @@ void process_started(struct process *process, const struct process_streams *stre
 	process->state = PROCESS_RUNNING;
 	tell_started(process);
 	open_sources(process, streams);
+	if (process->terminal)
+		display_open(&process->display, process->cols, process->rows);
 	int in = process->terminal ? streams->tty_fd : streams->stdin_fd;
 	if (in >= 0)
 		input_open(&process->input, in, process->terminal);
@@ -209,6 +211,7 @@ struct process *process_create(struct session *session, uint32_t number, const s
 	clocks_init(process);
 	input_init(&process->input, process);
 	sharing_init(&process->sharing, process);
+	display_init(&process->display, process);
 	return process;
 }
 

@@ -1,5 +1,6 @@
 #include "restore.h"
 
+#include "checkpoint.h"
 #include "ended.h"
 #include "session_file.h"
 
@@ -148,6 +149,7 @@ static int restore(struct sessions *sessions, const char *id, struct error *err)
 	if (session->record_bytes > sessions->record_bytes)
 		session->record_bytes = sessions->record_bytes;
 	session_restore_processes(session);
+	checkpoints_restore(session);
 	LIST_INSERT_HEAD(&sessions->list, session, link);
 	session_record(session);
 	if (has_ended(session)) {

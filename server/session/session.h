@@ -56,6 +56,8 @@ struct session {
 	struct process_list processes;
 	uint32_t next_process, next_participant;
 	size_t process_count, running_count;
+	uint32_t display_cells; /* of the screens of its terminals */
+	uint64_t checkpointed;  /* the journal's position at the last round of checkpoints */
 	LIST_HEAD(, channel) channels;
 	LIST_HEAD(, session_watch) watches;
 	ev_timer ttl, deadline; /* deadline: of ending, and of its end's being fetched and recorded */

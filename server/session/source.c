@@ -1,5 +1,6 @@
 #include "source.h"
 
+#include "checkpoint.h"
 #include "clocks.h"
 #include "session.h"
 
@@ -22,6 +23,10 @@ void source_close(struct source *source)
 	if (source->stream == STREAM_TTY) {
 		input_close(&process->input);
 		sharing_stop(&process->sharing);
+		struct channel *channel;
+		LIST_FOREACH(channel, &process->session->channels, link)
+			screens_show_last(&channel->screens, process);
+		display_close(&process->display);
 	}
 	sessions_close_later(process->session->home, source->fd);
 	source->fd = -1;
@@ -84,6 +89,20 @@ static void tell_output(struct process *process, enum stream stream, const uint8
 			watch->output(watch, stream, bytes, length);
 }
 
+/* To who waits for it, and to the terminal's screen. */
+static void hand_on(struct source *source, const uint8_t *bytes, size_t length)
+{
+	struct process *process = source->process;
+	tell_output(process, source->stream, bytes, length);
+	if (source->stream == STREAM_TTY) {
+		display_feed(&process->display, bytes, length, true);
+		struct channel *channel;
+		LIST_FOREACH(channel, &process->session->channels, link)
+			screens_changed(&channel->screens, process);
+	}
+	checkpoints_write(process->session);
+}
+
 /* Everything was read, and nobody can write any more (poll(2)). */
 static bool is_at_end(const struct source *source)
 {
@@ -112,7 +131,7 @@ static bool source_take(struct source *source, uint64_t most)
 	if (got > 0)
 		clocks_output(process);
 	if (got > 0)
-		tell_output(process, source->stream, bytes, got);
+		hand_on(source, bytes, got);
 	source->is_blocked = end == JOURNAL_READ_BLOCKED;
 	if (source->is_blocked && source->stream != STREAM_TTY)
 		source->drain = 0; /* a terminal's last bytes can still be on their way through the kernel */

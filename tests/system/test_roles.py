@@ -48,6 +48,7 @@ def test_a_role_changes_while_he_types(server, client, session, guests):
     offset = 0
     for turn in range(200):
         if turn == 100:
+            editor.wait(lambda: typing.acknowledged.get(process))
             client.call("session.role", session=session, participant=number, role="viewer")
         typing.send([STDIN, process, offset, b"<%04d>" % turn])
         offset += 6
