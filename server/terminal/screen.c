@@ -322,7 +322,7 @@ static struct look look_of_pen(const struct terminal *terminal)
 	if ((pen->fg & FG_UNDERLINE) && style != UNDERLINE_NONE) {
 		look.fg |= FG_UNDERLINE;
 		look.style = style;
-		look.colour = pen->decoration.colour;
+		look.colour = pen->bg & BG_DECORATED ? pen->decoration.colour : 0;
 	}
 	look.link = pen->bg & BG_DECORATED ? pen->decoration.link : 0;
 	return look;

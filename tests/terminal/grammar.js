@@ -50,19 +50,22 @@ const mode = (r) => `\x1b[?${r.of(MODES)}${r.of("hl")}`;
 const insert = (r) => r.of(["\x1b[4h", "\x1b[4l", "\x1b[4l", "\x1b[20h", "\x1b[20l"]);
 const region = (r) => r.of([`\x1b[${1 + r.below(12)};${8 + r.below(18)}r`, "\x1b[r"]);
 // Two oddities of xterm.js cannot be told by a screen: it saves the cursor's line from the first one of the scrollback on, which
-// ED 3 takes away; and DECRC brings back that there was no link, but not to which it is when one is open again.
-const cursor = (r) => r.of(["\x1b7", "\x1b[s", "\x1b]8;;\x07\x1b8", "\x1b]8;;\x07\x1b[u"]);
+// ED 3 takes away; and DECRC brings back whether something was underlined or linked, but not how or where to: the new is mixed
+// with the old. So none is in use when it comes, nor after it.
+const PLAIN = "\x1b[m\x1b]8;;\x07";
+const cursor = (r) => r.of(["\x1b7", "\x1b[s", `${PLAIN}\x1b8\x1b[24m`, `${PLAIN}\x1b[u\x1b[24m`]);
 const sets = (r) => r.of([`\x1b${r.of("()*+")}${r.of(SETS)}`, "\x0e", "\x0f", "\x0f", "\x1bn", "\x1bo", "\x1b%G"]);
 const tabs = (r) => r.of(["\x1bH", "\x1b[g", "\x1b[3g", "\u0088"]);
-const alternate = (r) => `\x1b]8;;\x07\x1b[?${r.of([47, 1047, 1049, 1049])}${r.of("hl")}`;
+const alternate = (r) => `${r.of(["\x1b]8;;\x07\x1b[?", `${PLAIN}\x1b[?`])}${r.of([47, 1047, 1049])}h`;
+const leave = (r) => `${PLAIN}\x1b[?${r.of([47, 1047, 1049, 1049])}l\x1b[24m`;
 const title = (r) => r.of([`\x1b]${r.of([0, 1, 2])};title ${r.below(9)} é\x07`, `\x1b[22;${r.below(3)}t`, `\x1b[23;${r.below(3)}t`]);
 const link = (r) => r.of([`\x1b]8;;http://a/${r.below(4)}\x1b\\`, `\x1b]8;id=q${r.below(2)};http://b/\x07`, "\x1b]8;;\x1b\\", "\x1b]8;;\x07"]);
-const other = (r) => r.of([`\x1b[${r.below(8)} q`, '\x1b[1"q', '\x1b[0"q', "\x1b[!p", "\x1bc", "\x1b#8", "\x1b=", "\x1b>", "\x1b[5b",
+const other = (r) => r.of([`\x1b[${r.below(7)} q`, '\x1b[1"q', '\x1b[0"q', "\x1b[!p", "\x1bc", "\x1b#8", "\x1b=", "\x1b>", "\x1b[5b",
   "\x1b[b", "\x1b[6n", "\x1b[c", "\x1b]4;1;#123456\x07", "\x1bP$qm\x1b\\", "\x1b[99z", "\x1b[?9999h", "\x1b]777;x\x07", "\x1b^pm\x1b\\"]);
 
 // How often each comes.
 const RULES = [[30, (r) => r.of(WORDS)], [6, move], [8, place], [5, edit], [1, columns], [5, erase], [1, clear], [10, graphics],
-  [12, control], [2, mode], [1, insert], [1, region], [2, cursor], [2, sets], [1, tabs], [1, alternate], [1, title], [1, link], [1, other]];
+  [12, control], [2, mode], [1, insert], [1, region], [2, cursor], [2, sets], [1, tabs], [1, alternate], [1, leave], [1, title], [1, link], [1, other]];
 const TOTAL = RULES.reduce((sum, [weight]) => sum + weight, 0);
 
 function item(random) {
