@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 
@@ -324,6 +325,79 @@ def test_a_recording_of_two(server, screens, made, tmp_path):
     for name, cast in (("whole", whole), ("part", part)):
         shown = played(screens(name, cols=90, rows=24), cast, tmp_path / f"{name}.bytes")
         assert shown[-20:] == expected[-20:], name
+
+
+FRAMES = r"""
+import random, sys, tty
+tty.setcbreak(0)
+random.seed(7)
+for frame in range(10):
+    for _ in range(60):
+        row, col = random.randint(1, 22), 1 + 6 * random.randint(0, 12)
+        look = random.choice(["0", "1;31", "7", "4;38;5;120", "48;2;10;20;200", "3;9"])
+        text = random.choice(["plain ", "größer", "日本  ", "e\u0301x    ", "─│┌   ", "\U0001f600    "])
+        sys.stdout.write(f"\033[{row};{col}H\033[{look}m{text}")
+    if frame % 3 == 2:
+        sys.stdout.write(f"\033[{random.randint(2, 5)};{random.randint(12, 18)}r\033[5;1H\033[3L\033[20;1H\n\n\033[r")
+    sys.stdout.write(f"\033[0m\033[23;1H\033[Kframe-{frame}.")
+    sys.stdout.flush()
+    sys.stdin.read(1)
+"""
+PLAYER = """
+import sys, tty
+tty.setcbreak(0)
+for path in sys.argv[1:]:
+    sys.stdout.write(open(path).read())
+    sys.stdout.flush()
+    sys.stdin.read(1)
+"""
+
+
+def test_a_recording_shows_at_any_time_what_was_seen_live(server, screens, made, tmp_path):
+    """A program draws ten pictures; the recording, played up to each, shows what the one who was there saw. (No wide character is
+    half written over: emulators do not agree on what is left of it.)"""
+    start(server, made, "python3", "-c", FRAMES, cols=80, rows=23)
+    live, pictures = screens("live", cols=80, rows=24), []
+    live.run(server.sandbar("attach", made))
+    for frame in range(10):
+        live.see(f"frame-{frame}.")
+        pictures.append(live.cells(23, 80))
+        live.type("x", enter=False)
+    whole = record(server, made)
+    paths = []
+    for frame in range(10):
+        output, end = whole.output, whole.output.index(f"frame-{frame}.") + len(f"frame-{frame}.")
+        paths.append(tmp_path / f"frame{frame}")
+        paths[-1].write_text("\033c" + output[:end])
+    (tmp_path / "player.py").write_text(PLAYER)
+    player = screens("player", cols=80, rows=23)
+    player.run(["python3", str(tmp_path / "player.py"), *map(str, paths)])
+    for frame in range(10):
+        player.see(f"frame-{frame}.")
+        until(lambda: player.cells(23, 80) == pictures[frame], f"picture {frame} is the same")
+        player.type("x", enter=False)
+
+
+def test_asciinema_player_plays_it(server, made, tmp_path):
+    """The player of asciinema's own reads it: the same output, sizes and markers, and no complaint."""
+    modules = pathlib.Path(__file__).parents[1] / "terminal/node_modules"
+    if not (modules / "asciinema-player").exists() or not shutil.which("node"):
+        pytest.skip("asciinema-player is not installed: `./dev test terminal` does it")
+    process = start(server, made, "sh")
+    with server.client() as client:
+        channel = client.attach(made, after=0)
+        channel.send([50, process, 90, 30])
+        channel.feed(process, "echo größer; exit 3\n".encode())
+        channel.wait_exit(process)
+        client.call("session.note", session=made, text="late")
+    (tmp_path / "a.cast").write_text(sandbar(server, "logs", "--cast", made))
+    cast = Cast((tmp_path / "a.cast").read_bytes())
+    done = subprocess.run(["node", str(pathlib.Path(__file__).parent / "play.mjs"), str(modules), str(tmp_path / "a.cast")],
+                          capture_output=True, text=True, timeout=PATIENCE, check=True)
+    shown = json.loads(done.stdout)
+    assert shown["faults"] == [] and shown["output"] == cast.output and shown["resizes"] == cast.of("r") == ["90x30"]
+    assert [marker[1] for marker in shown["markers"]] == cast.of("m") == ["exited 3"]
+    assert abs(shown["duration"] - cast.seconds) < 0.01
 
 
 def test_a_recording_needs_a_terminal(server, made):
