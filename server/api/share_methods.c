@@ -167,17 +167,16 @@ void handle_session_unshare(struct call *call, const void *arguments)
 		          args->share);
 		return;
 	}
-	bool before = share->is_revoked;
 	share->is_revoked = true;
-	if (session_file_save(session, &err) < 0) {
-		share->is_revoked = before;
-		fail_to_write(call, &err);
-		return;
-	}
 	struct server *server = call->caller->server;
 	char id[TOKEN_ID_BYTES + 1];
 	memcpy(id, share->id, sizeof id);
-	call_answer_empty(call);
+	if (session_file_save(session, &err) == 0) {
+		call_answer_empty(call);
+	} else {
+		error_prefix(&err, "it is revoked, but only until the server starts anew");
+		fail_to_write(call, &err);
+	}
 	if (server->on_revoked)
 		server->on_revoked(server, id);
 }

@@ -208,13 +208,14 @@ void handle_token_revoke(struct call *call, const void *arguments)
 		return;
 	}
 	struct error err;
-	if (tokens_revoke(server->tokens, record, &err) < 0) {
-		fail_to_write(call, &err);
-		return;
-	}
 	char id[TOKEN_ID_BYTES + 1];
 	memcpy(id, record->principal.id, sizeof id);
-	call_answer_empty(call);
+	if (tokens_revoke(server->tokens, record, &err) == 0) {
+		call_answer_empty(call);
+	} else {
+		error_prefix(&err, "it is revoked, but only until the server starts anew");
+		fail_to_write(call, &err);
+	}
 	if (server->on_revoked)
 		server->on_revoked(server, id);
 }

@@ -1,5 +1,8 @@
 #include "tokens.h"
 
+#include "server/base/plain_file.h"
+#include "server/base/spare.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -11,7 +14,6 @@
 #include <unistd.h>
 
 #define FILE_NAME "tokens.json"
-#define FILE_PART "tokens.json.part"
 enum { VERSION = 1, FILE_MOST = 4 * 1024 * 1024, DIGEST_BYTES = 32, VERIFIED = 1024 };
 
 struct verified { /* a token that was found good, known by its digest */
@@ -61,7 +63,7 @@ static bool record_from(struct token_record *record, const json_t *json)
 
 static json_t *read_file(int directory, bool *is_missing, struct error *err)
 {
-	int fd = openat(directory, FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(directory, FILE_NAME, O_RDONLY, 0);
 	struct stat status;
 	json_t *json = NULL;
 	*is_missing = fd < 0 && errno == ENOENT;
@@ -89,36 +91,14 @@ static int read_records(struct tokens *tokens, const json_t *json, struct error 
 	return good ? 0 : error_set(err, 0, "`" FILE_NAME "` is damaged, or of another version");
 }
 
-static bool write_all(int fd, const char *text)
+static struct spare_file file_of(const struct tokens *tokens)
 {
-	size_t left = strlen(text);
-	while (left > 0) {
-		ssize_t wrote = write(fd, text, left);
-		if (wrote < 0)
-			return false;
-		text += wrote;
-		left -= (size_t)wrote;
-	}
-	return true;
+	return (struct spare_file){
+		.directory = tokens->directory, .name = FILE_NAME, .is_synced = true, .is_changed = true};
 }
 
 /* A revocation holds even if the power goes a moment later: this is the one place where the loop waits for the disk,
- * and only an administrator comes here. */
-static int install(int directory, const char *text, struct error *err)
-{
-	unlinkat(directory, FILE_PART, 0);
-	int fd = openat(directory, FILE_PART, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	bool good = fd >= 0 && write_all(fd, text) && fsync(fd) == 0;
-	int failed = errno;
-	if (fd >= 0)
-		close(fd);
-	if (good && renameat(directory, FILE_PART, directory, FILE_NAME) == 0)
-		return 0;
-	failed = good ? errno : failed;
-	unlinkat(directory, FILE_PART, 0);
-	return error_set(err, failed, "write `" FILE_NAME "`");
-}
-
+ * and only an administrator comes here. It is written on a full disk too. */
 static int save(const struct tokens *tokens, struct error *err)
 {
 	json_t *list = json_array();
@@ -129,7 +109,8 @@ static int save(const struct tokens *tokens, struct error *err)
 	json_decref(json);
 	if (!text)
 		return error_set(err, 0, "make `" FILE_NAME "`");
-	int result = install(tokens->directory, text, err);
+	const struct spare_file file = file_of(tokens);
+	int result = spare_file_replace(&file, text, err);
 	free(text);
 	return result;
 }
@@ -147,8 +128,11 @@ struct tokens *tokens_load(int directory, struct evp_pkey_st *key, struct error 
 	json_t *json = read_file(directory, &is_missing, err);
 	bool good = is_missing || (json && read_records(tokens, json, err) == 0);
 	json_decref(json);
-	if (good)
+	if (good) {
+		const struct spare_file file = file_of(tokens);
+		spare_file_reserve(&file);
 		return tokens;
+	}
 	tokens_destroy(tokens);
 	return NULL;
 }
@@ -258,12 +242,7 @@ char *tokens_create(struct tokens *tokens, struct principal *principal, const ch
 int tokens_revoke(struct tokens *tokens, const struct token_record *record, struct error *err)
 {
 	struct token_record *own = &tokens->records[record - tokens->records];
-	bool before = own->is_revoked;
 	own->is_revoked = true;
-	if (save(tokens, err) < 0) {
-		own->is_revoked = before;
-		return -1;
-	}
 	forget_verified(tokens, own->principal.id);
-	return 0;
+	return save(tokens, err);
 }

@@ -1,7 +1,7 @@
 /*
  * tokens.h: the tokens that this server made, which of them were revoked, and which were verified lately.
  *
- * They stand in `tokens.json` of a directory of the gateway's, replaced atomically before a change is answered. A token
+ * They stand in `tokens.json` of a directory of the gateway's, replaced atomically before a change is answered (spare.h). A token
  * is good when its signature is, it has not expired, and its id was not revoked: one that was made elsewhere with the
  * same key (the owner's) is good without standing here. What has expired is forgotten.
  */
@@ -35,7 +35,8 @@ char *tokens_create(struct tokens *tokens, struct principal *principal, const ch
                     struct error *err);
 /* The same for a share's token, whose record its session keeps. */
 char *tokens_mint(const struct tokens *tokens, struct principal *principal, struct error *err);
-/* -1 when it could not be written, and then nothing has changed. RECORD is of tokens_at(). */
+/* -1 when it could not be written, even on the room that is reserved for it: it holds, but for this process alone. RECORD is of
+ * tokens_at(). */
 int tokens_revoke(struct tokens *tokens, const struct token_record *record, struct error *err);
 
 /* The records in the order in which they were made; NULL behind the last. */

@@ -133,7 +133,8 @@ static void remove_segments(int directory)
 
 void session_remove_files(struct sessions *home, const char *id)
 {
-	static const char *const names[] = {JOURNAL_NAME, RECORDS_NAME, SESSION_FILE, SESSION_FILE ".part"};
+	static const char *const names[] = {JOURNAL_NAME, RECORDS_NAME, SESSION_FILE, SESSION_FILE ".part",
+	                                    SESSION_FILE ".spare"};
 	int directory = openat(home->directory, id, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (directory < 0)
 		return;

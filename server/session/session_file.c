@@ -1,6 +1,8 @@
 #include "session_file.h"
 
 #include "access_file.h"
+#include "server/base/plain_file.h"
+#include "server/base/spare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SESSION_FILE_PART SESSION_FILE ".part"
 enum { FILE_MOST = 16 * 1024 * 1024, VERSION = 1 };
 
 static const struct {
@@ -144,24 +145,18 @@ static char **context_from(json_t *map)
 	return context;
 }
 
-static int write_whole(int directory, const json_t *json, struct error *err)
+/* One that has ended changes no more. */
+static int write_whole(const struct session *session, int directory, const json_t *json, struct error *err)
 {
+	const struct spare_file file = {.directory = directory, .name = SESSION_FILE, .is_changed = session->ended_us == 0};
 	char *text = json_dumps(json, JSON_COMPACT);
 	if (!text)
 		abort();
-	unlinkat(directory, SESSION_FILE_PART, 0);
-	int fd = openat(directory, SESSION_FILE_PART, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	size_t length = strlen(text);
-	bool good = fd >= 0 && write(fd, text, length) == (ssize_t)length;
-	int failed = errno;
+	int result = spare_file_replace(&file, text, err);
 	free(text);
-	if (fd >= 0)
-		close(fd);
-	if (good && renameat(directory, SESSION_FILE_PART, directory, SESSION_FILE) == 0)
-		return 0;
-	failed = good ? errno : failed;
-	unlinkat(directory, SESSION_FILE_PART, 0);
-	return error_set(err, failed, "write `" SESSION_FILE "`");
+	if (result == 0 && !file.is_changed)
+		spare_file_drop(directory, SESSION_FILE);
+	return result;
 }
 
 int session_file_save(const struct session *session, struct error *err)
@@ -183,7 +178,7 @@ int session_file_save(const struct session *session, struct error *err)
 		memcpy(&number, (const char *)session + number_rows[i].offset, sizeof number);
 		json_object_set_new(json, number_rows[i].name, json_integer((json_int_t)number));
 	}
-	int result = json ? write_whole(directory, json, err) : error_set(err, 0, "make `" SESSION_FILE "`");
+	int result = json ? write_whole(session, directory, json, err) : error_set(err, 0, "make `" SESSION_FILE "`");
 	json_decref(json);
 	close(directory);
 	return result;
@@ -191,7 +186,7 @@ int session_file_save(const struct session *session, struct error *err)
 
 static json_t *read_whole(int directory, struct error *err)
 {
-	int fd = openat(directory, SESSION_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(directory, SESSION_FILE, O_RDONLY, 0);
 	struct stat status;
 	json_t *json = NULL;
 	if (fd < 0 || fstat(fd, &status) < 0)
