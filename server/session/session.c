@@ -118,6 +118,8 @@ static void free_env(char **env)
 	free(env);
 }
 
+enum { REMOVE_ROUNDS = 16 };
+
 static void remove_segments(int directory)
 {
 	struct segments segments;
@@ -140,9 +142,13 @@ void session_remove_files(struct sessions *home, const char *id)
 		return;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		unlinkat(directory, names[i], 0);
-	remove_segments(directory);
+	/* The worker may be writing still, and begin one more segment in between. */
+	for (int round = 0; round < REMOVE_ROUNDS; round++) {
+		remove_segments(directory);
+		if (unlinkat(home->directory, id, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
+			break;
+	}
 	close(directory);
-	unlinkat(home->directory, id, AT_REMOVEDIR);
 }
 
 /* The journal and the records. On error nothing of them is left. */
