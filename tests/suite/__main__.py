@@ -6,6 +6,7 @@ import sys
 
 import containment
 import fuzz
+import javascript
 import lint
 import soak
 import system
@@ -15,14 +16,16 @@ import vm
 from result import Report
 
 # In this order.
-PARTS = {"lint": lint.run, "unit": unit.run, "terminal": terminal.run, "fuzz": fuzz.run, "system": system.run,
+PARTS = {"lint": lint.run, "unit": unit.run, "terminal": terminal.run, "fuzz": fuzz.run, "js": javascript.run_client,
+         "system": system.run, "browser": javascript.run_browser,
          "containment": containment.run, "soak": soak.run, "vm": vm.run}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="dev test")
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="lint, unit, unit/NAME, terminal, terminal/SEED, fuzz, fuzz/TARGET, system, system/FILE-OR-EXPRESSION, "
+                        help="lint, unit, unit/NAME, terminal, terminal/SEED, fuzz, fuzz/TARGET, js, js/NAME, system, "
+                             "system/FILE-OR-EXPRESSION, browser, browser/NAME, "
                              "containment, containment/FILE-OR-EXPRESSION, soak, soak/MINUTES, vm, vm/EXPRESSION")
     parser.add_argument("--fuzz-minutes", type=float, default=0, help="fuzz this long instead of ten seconds a target")
     options = parser.parse_args()

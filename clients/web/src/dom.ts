@@ -88,7 +88,7 @@ export function iconButton(
 	isShown = false,
 ): HTMLButtonElement {
 	const attributes = { type: "button", class: isShown ? "button" : "icon-button", on: { click: onClick } };
-	const named = isShown ? {} : { "aria-label": label, title: label };
+	const named = isShown ? { "aria-label": label } : { "aria-label": label, title: label };
 	return h("button", { ...attributes, ...named }, icon(path), isShown && h("span", {}, label));
 }
 

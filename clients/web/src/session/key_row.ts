@@ -2,7 +2,7 @@ import { button, h } from "../dom.js";
 
 const CONTROL_MASK = 0x1f;
 const KEYS: readonly (readonly [string, string, string])[] = [
-	["Esc", "\x1b", "Escape"],
+	["Esc", "\x1b", "Esc"],
 	["Tab", "\t", "Tab"],
 	["↑", "\x1b[A", "Up"],
 	["↓", "\x1b[B", "Down"],

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { House, test } from "./visitor.js";
+
+let house: House;
+before(async () => {
+	house = await House.open();
+});
+after(async () => {
+	await house.close();
+	house.check();
+});
+
+test("from the link to a shared, driven, annotated terminal", async () => {
+	const program = await house.program();
+	const { token } = await program.call("token.create", { name: "link", rights: ["read", "run", "manage", "admin"] });
+	const owner = await house.visitor();
+	await owner.page.goto(`${house.url}/#token=${token as string}`);
+	await owner.connected();
+	assert.equal(new URL(owner.page.url()).hash, "", "the token stands in no history");
+	await owner.accessibility();
+	await owner.page.getByRole("button", { name: "New session" }).click();
+	await owner.sees("$");
+	await owner.types("echo hello $((6*7))\n");
+	await owner.sees("hello 42");
+
+	await owner.page.getByRole("button", { name: "Share" }).click();
+	await owner.page.getByLabel("What they may do").selectOption("editor");
+	await owner.page.getByRole("button", { name: "Make a link" }).click();
+	const link = await owner.page.getByLabel("The link", { exact: true }).inputValue();
+	await owner.page.getByRole("img", { name: "The link as a QR code" }).waitFor();
+	await owner.accessibility();
+	await owner.picture("share");
+	await owner.page.getByRole("button", { name: "Done" }).click();
+
+	const guest = await house.visitor({ colorScheme: "dark" });
+	await guest.page.goto(link);
+	await guest.sees("hello 42");
+	await owner.page.locator(".person", { hasText: "guest" }).waitFor();
+
+	await owner.page.getByLabel("Who types").selectOption("driver");
+	await owner.page.getByRole("button", { name: "Take over" }).click();
+	await owner.page.getByText("You drive").waitFor();
+	await guest.types("refused");
+	await guest.page.getByRole("button", { name: "Request" }).click();
+	await owner.page.getByRole("button", { name: "Hand over to guest" }).click();
+	await guest.page.getByText("You drive").waitFor();
+	await guest.types("echo by the guest\n");
+	await owner.sees("by the guest");
+	assert.ok(!(await owner.screen()).includes("refused"), "who does not drive types nothing");
+
+	await owner.page.getByLabel("A note to this moment").fill("Here the guest took over");
+	await owner.page.getByRole("button", { name: "Pin" }).click();
+	await guest.page.locator(".note", { hasText: "Here the guest took over" }).waitFor();
+	await owner.accessibility();
+	await guest.accessibility();
+	await owner.picture("session");
+	await guest.picture("session-dark");
+
+	await owner.page.getByRole("button", { name: "Remove guest" }).click();
+	await owner.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+	await guest.page.getByRole("heading", { name: /removed|may not/ }).waitFor();
+	await owner.page.goto(house.url);
+	await owner.page.locator(".session").first().waitFor();
+	await owner.picture("sessions");
+	const again = await house.visitor();
+	await again.page.goto(`${house.url}/#token=${token as string}`);
+	await again.page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
+});
+
+test("a reload in mid-flood, and the gateway put anew under an open page", async () => {
+	const { session } = await house.session();
+	const owner = await house.owner(session);
+	await owner.types("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo line $i; done; echo the end\n");
+	await owner.sees("line ");
+	await owner.page.reload();
+	await owner.connected();
+	await owner.sees("the end");
+	house.server.replaceGateway();
+	await owner.page.locator('.state[data-state="cut"]').waitFor();
+	await owner.connected();
+	await owner.types("echo after $((40+2))\n");
+	await owner.sees("after 42");
+	await session.end();
+	await owner.page.getByText("The session has ended.").waitFor();
+});
+
+test("what cannot be shown says why", async () => {
+	const { session } = await house.session();
+	const stranger = await house.visitor();
+	const says = async (address: string, words: RegExp): Promise<void> => {
+		await stranger.page.goto("about:blank");
+		await stranger.page.goto(house.url + address);
+		await stranger.page.getByRole("heading", { name: words }).waitFor();
+	};
+	await says("/", /Who are you/);
+	await says("/session", /Which session/);
+	await says(`/session#session=${session.id}`, /Who are you/);
+	await says(`/session#session=${session.id}&token=wrong`, /not good any more/);
+	const { token } = await session.share({ role: "viewer" });
+	await says(`/session#session=aaaaaaaaaaaaaaaa&token=${token}`, /no such session/);
+	const revoked = await session.share({ role: "viewer" });
+	await session.unshare(revoked.share);
+	await says(`/session#session=${session.id}&token=${revoked.token}`, /not good any more/);
+	const brief = await session.share({ role: "viewer", expiresMs: 1000 });
+	await new Promise((resolve) => setTimeout(resolve, 2500));
+	await says(`/session#session=${session.id}&token=${brief.token}`, /not good any more/);
+	await session.end();
+});
+
+test("a link that is revoked while it is open, and one that is used up", async () => {
+	const { session } = await house.session();
+	const shared = await session.share({ role: "viewer" });
+	const link = `${house.url}/session#session=${session.id}&token=${shared.token}`;
+	const first = await house.visitor();
+	await first.page.goto(link);
+	await first.connected();
+	await first.page.getByText("You watch").waitFor();
+	const second = await house.visitor();
+	await second.page.goto(link);
+	await second.page.getByRole("heading", { name: /not good any more/ }).waitFor();
+	await first.page.reload();
+	await first.connected();
+	await session.unshare(shared.share);
+	await first.page.getByRole("heading", { name: /may not see|not good/ }).waitFor();
+	await session.end();
+});
+
+test("on a phone: a row of keys, and everything in reach", async () => {
+	const { session } = await house.session();
+	const owner = await house.owner(session, { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
+	await owner.types("sleep 600\n");
+	await owner.sees("sleep 600");
+	await owner.page.getByRole("toolbar", { name: "Keys" }).getByRole("button", { name: "Control C" }).tap();
+	await owner.sees("^C");
+	await owner.accessibility();
+	await owner.picture("phone");
+	const width = await owner.page.evaluate(() => document.documentElement.scrollWidth);
+	assert.ok(width <= 390, `nothing stands beside the screen: ${width}`);
+	await session.end();
+});
+
+test("with the graphics card, and without any storage", async () => {
+	const { session, process } = await house.session();
+	const drawn = await house.owner(session, { webgl: true });
+	await drawn.page.locator(".xterm canvas").first().waitFor();
+	const { token } = await session.share({ role: "editor" });
+	const bare = await house.visitor();
+	await bare.context.addInitScript(() => {
+		for (const name of ["localStorage", "sessionStorage"]) {
+			Object.defineProperty(window, name, {
+				get: () => {
+					throw new DOMException("no storage", "SecurityError");
+				},
+			});
+		}
+	});
+	await bare.page.goto(`${house.url}/session#session=${session.id}&token=${token}`);
+	await bare.connected();
+	await session.kill(process);
+	await bare.page.getByText(/Ended: killed/).waitFor();
+	await session.end();
+});

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test as nodeTest } from "node:test";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { Connection, Session } from "sandbar";
+import { Server, TOP } from "sandbar/test/server";
+
+const CHROMIUM = process.env.SANDBAR_CHROMIUM ?? "/usr/bin/chromium";
+const PICTURES = join(TOP, "build/browser");
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+export const PATIENCE_MS = 30_000;
+
+/** What Chromium says of its own drawing is not the page's fault. */
+const NOISE = /GL Driver Message|GPU stall/;
+
+export function test(name: string, story: () => Promise<void>): void {
+	void nodeTest(name, { timeout: 180_000 }, story);
+}
+
+/** The real server, a browser, and all who came by it. */
+export class House {
+	private readonly visitors: Visitor[] = [];
+	private readonly connections: Connection[] = [];
+
+	private constructor(
+		readonly server: Server,
+		private readonly browser: Browser,
+	) {}
+
+	static async open(...flags: readonly string[]): Promise<House> {
+		const server = await Server.start(...flags);
+		const browser = await chromium.launch({
+			executablePath: CHROMIUM,
+			args: ["--no-sandbox", "--disable-dev-shm-usage"],
+		});
+		return new House(server, browser);
+	}
+
+	get url(): string {
+		return this.server.url.replace("ws:", "http:");
+	}
+
+	/** Somebody with a browser of his own. */
+	async visitor(options: BrowserContextOptions & { readonly webgl?: boolean } = {}): Promise<Visitor> {
+		const { webgl, ...rest } = options;
+		const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...rest });
+		context.setDefaultTimeout(PATIENCE_MS);
+		if (!webgl) {
+			await context.addInitScript(() => {
+				try {
+					localStorage.setItem("sandbar.webgl", "no");
+				} catch {
+					return; // about:blank has none
+				}
+			});
+		}
+		const visitor = new Visitor(context, await context.newPage());
+		this.visitors.push(visitor);
+		return visitor;
+	}
+
+	/** A program with the owner's token, beside the browsers. */
+	async program(): Promise<Connection> {
+		const connection = new Connection({ url: this.server.url, token: this.server.token, client: "browser-tests" });
+		await connection.open();
+		this.connections.push(connection);
+		return connection;
+	}
+
+	/** A session with a shell in a terminal. */
+	async session(): Promise<{ readonly session: Session; readonly process: number }> {
+		const session = await Session.create(await this.program());
+		const process = await session.start({ argv: ["/bin/bash", "--norc"], terminal: { cols: 80, rows: 24 } });
+		return { session, process };
+	}
+
+	/** The owner's page of a session. */
+	async owner(session: Session, options: Parameters<House["visitor"]>[0] = {}): Promise<Visitor> {
+		const visitor = await this.visitor(options);
+		await visitor.page.goto(`${this.url}/#token=${this.server.token}`);
+		await visitor.connected();
+		await visitor.page.goto(`${this.url}/session#session=${session.id}`);
+		await visitor.connected();
+		return visitor;
+	}
+
+	async close(): Promise<void> {
+		this.connections.forEach((connection) => connection.close());
+		await this.browser.close();
+		await this.server.stop();
+	}
+
+	/** Nothing went wrong on any page: no error on a console, nothing that the policy forbids. */
+	check(): void {
+		for (const visitor of this.visitors) {
+			assert.deepEqual(visitor.faults, []);
+		}
+	}
+}
+
+/** Somebody who looks at a page. */
+export class Visitor {
+	readonly faults: string[] = [];
+
+	constructor(
+		readonly context: BrowserContext,
+		readonly page: Page,
+	) {
+		page.on("pageerror", (error) => this.faults.push(`${error.message}\n${error.stack ?? ""}`));
+		page.on("console", (message) => {
+			if (["error", "warning"].includes(message.type()) && !NOISE.test(message.text())) {
+				this.faults.push(message.text());
+			}
+		});
+		page.on("request", (request) => {
+			const url = new URL(request.url());
+			if (url.hostname !== "127.0.0.1" && url.protocol !== "data:") {
+				this.faults.push(`a request to ${request.url()}`);
+			}
+		});
+	}
+
+	async connected(): Promise<void> {
+		await this.page.locator('.state[data-state="connected"]').waitFor();
+	}
+
+	/** Wait until the terminal on the page shows TEXT. */
+	async sees(text: string | RegExp): Promise<void> {
+		await this.page.locator(".pane .xterm-rows").filter({ hasText: text }).first().waitFor();
+	}
+
+	/** Type into the terminal. */
+	async types(text: string): Promise<void> {
+		await this.page.locator(".pane .xterm-screen").first().click();
+		await this.page.keyboard.type(text);
+	}
+
+	/** The visible lines of the terminal. */
+	async screen(): Promise<string> {
+		return this.page.locator(".pane .xterm-rows").first().innerText();
+	}
+
+	async picture(name: string): Promise<void> {
+		mkdirSync(PICTURES, { recursive: true });
+		await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
+	}
+
+	/** What axe-core finds wrong with the page as it is. */
+	async accessibility(): Promise<void> {
+		assert.deepEqual(await this.axe(), []);
+	}
+
+	/** In a world of its own, since the page's policy lets no script in. */
+	private async axe(): Promise<readonly string[]> {
+		const session = await this.context.newCDPSession(this.page);
+		const { frameTree } = await session.send("Page.getFrameTree");
+		const world = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id, worldName: "axe" });
+		const contextId = world.executionContextId;
+		await session.send("Runtime.evaluate", { contextId, expression: readFileSync(AXE, "utf8") });
+		const expression = `axe.run(document, {resultTypes: ["violations"]}).then(({violations}) => violations.map(
+			(one) => one.id + ": " + one.nodes.map((node) => node.html.slice(0, 160) + " " + node.failureSummary).join("\\n")))`;
+		const { result } = await session.send("Runtime.evaluate", {
+			contextId,
+			expression,
+			awaitPromise: true,
+			returnByValue: true,
+		});
+		return result.value as readonly string[];
+	}
+}
