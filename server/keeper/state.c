@@ -1,5 +1,7 @@
 #include "state.h"
 
+#include "server/base/plain_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -81,7 +83,7 @@ static pid_t read_holder(int lock)
 
 static int take_lock(struct state *state, pid_t *holder, struct error *err)
 {
-	state->lock = openat(state->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	state->lock = plain_file_open(state->directory, "lock", O_RDWR | O_CREAT, 0600);
 	if (state->lock < 0)
 		return error_set(err, errno, "open `%s/lock`", state->path);
 	if (flock(state->lock, LOCK_EX | LOCK_NB) == 0) {
@@ -165,13 +167,13 @@ bool state_has_key(const struct state *state)
 
 int state_open_key(const struct state *state, struct error *err)
 {
-	int fd = openat(state->directory, "signing.key", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(state->directory, "signing.key", O_RDONLY, 0);
 	return fd >= 0 ? fd : error_set(err, errno, "open `%s/signing.key`", state->path);
 }
 
 int state_write_address(const struct state *state, const char *url, struct error *err)
 {
-	int fd = openat(state->directory, "address.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int fd = plain_file_open(state->directory, "address.new", O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	if (fd < 0)
 		return error_set(err, errno, "make `%s/address.new`", state->path);
 	bool written = fchmod(fd, 0644) == 0 && dprintf(fd, "%s\n", url) > 0;

@@ -1,6 +1,7 @@
 #include "journal.h"
 
 #include "protocol/frame.h"
+#include "server/base/plain_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -500,7 +501,7 @@ static struct journal *map_checked(int fd, int protection, const char *name, str
 
 struct journal *journal_open(int directory, const char *name, struct error *err)
 {
-	int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(directory, name, O_RDWR, 0);
 	if (fd < 0)
 		return error_set(err, errno, "open journal `%s`", name), NULL;
 	struct journal *journal = map_checked(fd, PROT_READ | PROT_WRITE, name, err);

@@ -1,5 +1,7 @@
 #include "record.h"
 
+#include "server/base/plain_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -78,7 +80,7 @@ struct records *records_create(int directory, const char *name, struct error *er
 
 struct records *records_open(int directory, const char *name, struct error *err)
 {
-	int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(directory, name, O_RDWR, 0);
 	if (fd < 0)
 		return error_set(err, errno, "open `%s`", name), NULL;
 	struct stat status;

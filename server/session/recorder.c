@@ -3,6 +3,7 @@
 #include "recorder_wire.h"
 #include "segment.h"
 #include "server/base/log.h"
+#include "server/base/plain_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -50,7 +51,7 @@ static bool send_open(const struct recording *recording)
 		.type = RECORDER_OPEN, .number = recording->number, .bytes = recording->limit};
 	int fds[2] = {openat(recorder->sessions, recording->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW), -1};
 	if (fds[0] >= 0)
-		fds[1] = openat(fds[0], JOURNAL_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		fds[1] = plain_file_open(fds[0], JOURNAL_NAME, O_RDONLY, 0);
 	bool sent = fds[1] >= 0 && send_request(recorder, &request, fds);
 	for (size_t i = 0; i < 2; i++)
 		if (fds[i] >= 0)

@@ -1,5 +1,7 @@
 #include "replay.h"
 
+#include "server/base/plain_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ static bool open_segment(struct replay *replay, uint64_t first)
 	segment_name(first, name);
 	close_segment(replay);
 	replay->here = first;
-	replay->fd = openat(replay->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	replay->fd = plain_file_open(replay->directory, name, O_RDONLY, 0);
 	if (replay->fd >= 0)
 		(void)posix_fadvise(replay->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	return replay->fd >= 0;

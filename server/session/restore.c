@@ -2,6 +2,7 @@
 
 #include "checkpoint.h"
 #include "ended.h"
+#include "server/base/plain_file.h"
 #include "session_file.h"
 
 #include <dirent.h>
@@ -45,7 +46,7 @@ static void for_each_directory(struct sessions *sessions,
 static int tries_of(struct sessions *sessions, const char *id)
 {
 	char text[LOADING_BYTES + 1] = "";
-	int fd = openat(sessions->directory, LOADING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(sessions->directory, LOADING_NAME, O_RDONLY, 0);
 	ssize_t got = fd >= 0 ? read(fd, text, LOADING_BYTES) : -1;
 	if (fd >= 0)
 		close(fd);
@@ -54,7 +55,7 @@ static int tries_of(struct sessions *sessions, const char *id)
 
 static void note_loading(struct sessions *sessions, const char *id, int tries)
 {
-	int fd = openat(sessions->directory, LOADING_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = plain_file_open(sessions->directory, LOADING_NAME, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)
 		return;
 	dprintf(fd, "%s%c", id, '0' + tries);
@@ -63,7 +64,7 @@ static void note_loading(struct sessions *sessions, const char *id, int tries)
 
 static int open_files(struct session *session, struct error *err)
 {
-	int directory = openat(session->home->directory, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	int directory = openat(session->home->directory, session->id, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (directory < 0)
 		return error_set(err, errno, "open the directory of session `%s`", session->id);
 	int result = session_file_load(session, directory, err);

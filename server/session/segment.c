@@ -1,6 +1,7 @@
 #include "segment.h"
 
 #include "protocol/frame.h"
+#include "server/base/plain_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -132,7 +133,7 @@ int segment_measure(int directory, const struct segment *segment, uint64_t *byte
 	enum { BLOCK = 2 * SEGMENT_FRAME };
 	char name[SEGMENT_NAME_BYTES];
 	segment_name(segment->first, name);
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = plain_file_open(directory, name, O_RDONLY, 0);
 	if (fd < 0)
 		return error_set(err, errno, "open `%s`", name);
 	uint8_t *block = malloc(BLOCK);

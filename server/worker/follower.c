@@ -1,6 +1,7 @@
 #include "follower.h"
 
 #include "protocol/writer.h"
+#include "server/base/plain_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@ static int open_segment(struct follower *follower, uint64_t first, int flags)
 {
 	char name[SEGMENT_NAME_BYTES];
 	segment_name(first, name);
-	follower->segment = openat(follower->directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	follower->segment = plain_file_open(follower->directory, name, O_WRONLY | flags, 0600);
 	return follower->segment < 0 ? errno : 0;
 }
 

@@ -5,6 +5,7 @@ import signal
 
 from test_full_disk import kill_gateway
 from test_record import children_named, wait_for
+from wire import RemoteError
 
 
 def folder_of(server, session):
@@ -42,3 +43,34 @@ def test_a_journal_that_is_gone(start_server):
         assert client.run(whole, "echo after")["stdout"] == b"after\n"
         client.call("session.end", session=whole)
     assert server.text().count("a session could not be taken over") == 2
+
+
+def test_what_is_no_file(start_server):
+    """A pipe, a link or a folder stands where a file of a session should: it keeps nobody waiting. That session is lost, or not
+    recorded; the others go on."""
+    server = start_server()
+    names = ("journal", "records", "session.json", "record-0000000000000001")
+    kinds = {"pipe": os.mkfifo, "link": lambda path: path.symlink_to("/dev/zero"), "folder": os.mkdir}
+    with server.client() as client:
+        whole, *hurt = (client.create() for _ in range(1 + len(names) * len(kinds)))
+        for session in (whole, *hurt):
+            client.run(session, "echo before")
+            recorded(client, session, 3)
+    os.kill(children_named(server, "sandbard-gateway")[0], signal.SIGSTOP)
+    for session, (name, kind) in zip(hurt, ((name, kind) for name in names for kind in kinds), strict=True):
+        path = folder_of(server, session) / name
+        path.unlink()
+        kinds[kind](path)
+    os.mkfifo(server.state / "sessions" / "loading")
+    kill_gateway(server)
+    with server.client() as client:
+        assert client.run(whole, "echo after")["stdout"] == b"after\n"
+        for row in client.call("session.list")["sessions"]:
+            client.call("session.end", session=row["session"])
+        for row in client.call("session.list", ended=True)["sessions"]:
+            try:
+                channel = client.attach(row["session"], after=0)
+                client.wait(lambda channel=channel: channel.closed)
+            except RemoteError as error:
+                assert error.code == "internal", error
+    assert server.text().count("a session could not be taken over") == 3 * len(kinds)
