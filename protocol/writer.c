@@ -1,5 +1,7 @@
 #include "writer.h"
 
+#include "check.h"
+
 #include <assert.h>
 #include <msgpack/pack.h>
 #include <stdlib.h>
@@ -99,12 +101,35 @@ void writer_int(struct writer *writer, int64_t value)
 	msgpack_pack_int64(&packer, value);
 }
 
+/* How many bytes the character at TEXT has; 0: it is none. */
+static size_t character(const char *text, size_t length)
+{
+	for (size_t bytes = 1; bytes <= 4 && bytes <= length; bytes++)
+		if (check_utf8((const uint8_t *)text, bytes))
+			return bytes;
+	return 0;
+}
+
+static void mend(char *text, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		size_t bytes = character(text + at, length - at);
+		if (bytes == 0)
+			text[at] = '?';
+		at += bytes > 0 ? bytes : 1;
+	}
+}
+
 void writer_str(struct writer *writer, const char *text)
 {
-	if (text)
-		writer_strn(writer, text, strlen(text));
-	else
+	if (!text) {
 		writer_nil(writer);
+		return;
+	}
+	size_t length = strlen(text);
+	writer_strn(writer, text, length);
+	if (!writer->failed && !check_utf8((const uint8_t *)text, length))
+		mend((char *)writer->data + writer->length - length, length);
 }
 
 /* Text and bytes are packed only where head and body fit: a length over 32 bits has no form. */

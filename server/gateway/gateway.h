@@ -39,6 +39,8 @@ struct gateway {
 	ev_signal terminate, replace;
 	ev_timer drain;        /* its end */
 	ev_tstamp drain_until; /* by ev_now() */
+	ev_tstamp goodbye_at;  /* the same: every session has ended; 0 = not yet */
+	ev_timer ended;        /* while it stops: looks whether every session has ended */
 	ev_timer leave;        /* the last moment of a stop */
 	pid_t keeper_pid;
 	int exit_code;

@@ -44,6 +44,8 @@ struct gateway_config {
 	uint64_t ring_bytes;                                 /* of each session's journal; a multiple of the page size */
 	uint64_t record_bytes;                               /* of each session's record on disk; 0 = nothing is recorded */
 	uint64_t keep_sessions, keep_bytes, keep_age_ms;     /* bounds of ended sessions' records; one of them 0 = none */
+	uint32_t after_failure;                              /* 1: the one before crashed, or hung */
+	uint32_t reserved;
 	uint64_t epoch;                                      /* rises with each gateway that the keeper starts */
 	uint32_t origins;                                    /* used rows of `origin` */
 	uint32_t ttl_ms;                                     /* default session time to live; 0 = none */

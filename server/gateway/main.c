@@ -30,7 +30,8 @@
 enum { HANDSHAKES = 1024, /* connections at once that have not become WebSockets */ };
 enum { ACCEPT_TURN = 64, UNSENT_LOW = 16 * 1024, HEADER_BYTES = 16 * 1024, PART_BYTES = 4096 };
 static const ev_tstamp replace_after_s = 0.1; /* the same, when a successor waits */
-static const ev_tstamp leave_after_s = 1.0;   /* connections get this long to take the last frames */
+static const ev_tstamp ended_look_s = 0.1;
+static const ev_tstamp leave_after_s = 1.0; /* connections get this long to take the last frames */
 
 /* --- configuration -------------------------------------------------------------------------------------------- */
 
@@ -147,7 +148,10 @@ static void on_leave(struct ev_loop *loop, ev_timer *timer, int events)
 static void say_goodbye(void *owner)
 {
 	struct gateway *gateway = owner;
+	if (ev_is_active(&gateway->leave))
+		return;
 	gateway->server.sessions.on_empty = NULL;
+	ev_timer_stop(gateway->loop, &gateway->ended);
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
 		connection_close(connection, CLOSE_GOING_AWAY, "the server stops");
@@ -163,6 +167,23 @@ static void stop_accepting(struct gateway *gateway)
 		ev_io_stop(gateway->loop, &gateway->listeners[i].io);
 }
 
+/* Nothing runs any more. Who does not take the last of an ended session keeps the others no longer than that needs. */
+static void on_ended(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct gateway *gateway = timer->data;
+	const struct session *session;
+	LIST_FOREACH(session, &gateway->server.sessions.list, link)
+		if (session->state != SESSION_ENDED)
+			return;
+	if (ev_now(gateway->loop) < gateway->goodbye_at)
+		return;
+	if (gateway->goodbye_at > 0)
+		say_goodbye(gateway);
+	else
+		gateway->goodbye_at = ev_now(gateway->loop) + leave_after_s;
+}
+
 static void end_sessions(struct gateway *gateway)
 {
 	ev_timer_stop(gateway->loop, &gateway->drain);
@@ -174,6 +195,8 @@ static void end_sessions(struct gateway *gateway)
 	sessions_end_all(&gateway->server.sessions, getppid() == gateway->keeper_pid ? "stopped" : "lost");
 	if (gateway->server.sessions.count == 0)
 		say_goodbye(gateway);
+	else
+		ev_timer_again(gateway->loop, &gateway->ended);
 }
 
 static void on_drained(void *owner)
@@ -301,6 +324,8 @@ static void watch_signals(struct gateway *gateway)
 	ev_signal_start(gateway->loop, &gateway->terminate);
 	ev_signal_start(gateway->loop, &gateway->replace);
 	ev_timer_init(&gateway->leave, on_leave, 0., 0.);
+	ev_timer_init(&gateway->ended, on_ended, ended_look_s, ended_look_s);
+	gateway->ended.data = gateway;
 	ev_timer_init(&gateway->drain, on_drain_over, 0., 0.);
 	gateway->drain.data = gateway;
 }
@@ -343,7 +368,7 @@ static void take_over(struct gateway *gateway)
 	struct sessions *sessions = &gateway->server.sessions;
 	sessions->on_adopted = on_adopted;
 	sessions->owner = gateway;
-	sessions_restore(sessions, tell_given_up);
+	sessions_restore(sessions, gateway->config.after_failure != 0, tell_given_up);
 	if (gateway->config.epoch <= 1)
 		sessions_adoption.done(sessions);
 	else

@@ -33,6 +33,7 @@ enum state {
 	SERVING,
 	REPLACING, /* it was asked to leave for the next one, which takes over its sandboxes */
 	STOPPING,  /* it was asked to end its sessions and to leave */
+	RESUMING,  /* it died of that: the next one is to go on with it */
 	KILLING,   /* everything was killed */
 	STOPPED,
 	STATES
@@ -59,6 +60,7 @@ struct supervisor {
 	struct gateway gateway;
 	enum state state;
 	uint64_t deadline;        /* monotonic_ns(); UINT64_MAX = none */
+	uint64_t stop_by;         /* the same: the end of STOPPING */
 	uint64_t tick_due;        /* the same */
 	unsigned start_deaths;    /* in a row */
 	uint64_t look_due, heard; /* monotonic_ns(); keeper_performed() then */
@@ -66,6 +68,8 @@ struct supervisor {
 	int signals;
 	int exit_code;
 	bool announced, hung_up;
+	bool is_failure; /* the gateway's death is its own: it hung */
+	bool has_left;   /* it ended as asked */
 };
 
 typedef enum state action(struct supervisor *supervisor);
@@ -90,7 +94,7 @@ static enum state start(struct supervisor *supervisor)
 {
 	struct error err;
 	int socket;
-	supervisor->hung_up = false;
+	supervisor->hung_up = supervisor->is_failure = false;
 	set_deadline(supervisor, READY_NS);
 	if (gateway_start(&supervisor->gateway, supervisor->launch, &socket, &err) == 0) {
 		if (keeper_attach(supervisor->keeper, socket, supervisor->launch->config.epoch, &err) == 0)
@@ -124,6 +128,7 @@ static enum state kill_gateway(struct supervisor *supervisor)
 	                    : "the gateway does not talk to the keeper, and is killed",
 	          NULL);
 	gateway_signal(&supervisor->gateway, SIGKILL);
+	supervisor->is_failure = !replacing;
 	supervisor->deadline = UINT64_MAX;
 	return supervisor->state;
 }
@@ -138,7 +143,8 @@ static enum state succeed(struct supervisor *supervisor)
 /* One that served is followed by the next at once, however often; one that never served may be unable to. */
 static enum state restart(struct supervisor *supervisor)
 {
-	if (supervisor->state == STARTING && ++supervisor->start_deaths >= START_DEATHS) {
+	supervisor->start_deaths += supervisor->state == STARTING && supervisor->is_failure;
+	if (supervisor->start_deaths >= START_DEATHS) {
 		log_write(LOG_ERROR, NULL, "gateways die before they serve: giving up",
 		          LOG_FIELDS(log_number("times", START_DEATHS)));
 		return kill_all(supervisor, EXIT_GATEWAY);
@@ -177,6 +183,13 @@ static enum state reload(struct supervisor *supervisor)
 	return supervisor->state;
 }
 
+/* Time to drain that is left of the one stop, for a gateway that goes on with it. */
+static uint32_t drain_left_ms(const struct supervisor *supervisor)
+{
+	uint64_t now = monotonic_ns(), until = supervisor->stop_by - STOP_NS;
+	return until > now ? (uint32_t)((until - now) / (SECOND / 1000)) : 0;
+}
+
 static enum state stop(struct supervisor *supervisor)
 {
 	log_write(LOG_INFO, NULL, "stopping",
@@ -184,12 +197,32 @@ static enum state stop(struct supervisor *supervisor)
 	supervisor->events->stopping(supervisor->owner);
 	gateway_signal(&supervisor->gateway, SIGTERM);
 	set_deadline(supervisor, STOP_NS + supervisor->launch->config.drain_ms * (SECOND / 1000));
+	supervisor->stop_by = supervisor->deadline;
+	return STOPPING;
+}
+
+static enum state stop_again(struct supervisor *supervisor)
+{
+	gateway_signal(&supervisor->gateway, SIGTERM);
 	return STOPPING;
 }
 
 static enum state kill_for_stop(struct supervisor *supervisor)
 {
 	return kill_all(supervisor, EXIT_STOPPED);
+}
+
+/* Sessions that were promised time to end do not lose it with their gateway. */
+static enum state resume_stop(struct supervisor *supervisor)
+{
+	supervisor->start_deaths += supervisor->state == RESUMING && supervisor->is_failure;
+	if (supervisor->has_left || supervisor->start_deaths >= START_DEATHS)
+		return kill_for_stop(supervisor);
+	supervisor->launch->config.drain_ms = drain_left_ms(supervisor);
+	if (succeed(supervisor) != STARTING)
+		return KILLING;
+	supervisor->deadline = supervisor->stop_by;
+	return RESUMING;
 }
 
 static enum state finish(struct supervisor *supervisor)
@@ -227,7 +260,11 @@ static action *const actions[STATES][EVENTS] = {
                    [EVENT_RELOAD] = reload,
                    [EVENT_REPLACE] = reopen,
                    [EVENT_DEADLINE] = kill_gateway},
-	[STOPPING] = {[EVENT_GATEWAY_GONE] = kill_for_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
+	[STOPPING] = {[EVENT_GATEWAY_GONE] = resume_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
+	[RESUMING] = {[EVENT_READY] = stop_again,
+                  [EVENT_GATEWAY_GONE] = resume_stop,
+                  [EVENT_STOP] = kill_for_stop,
+                  [EVENT_DEADLINE] = kill_for_stop},
 	[KILLING] = {[EVENT_CLEAR] = finish, [EVENT_DEADLINE] = finish_late},
 };
 
@@ -253,11 +290,21 @@ static void take_signals(struct supervisor *supervisor)
 		handle(supervisor, event_of(&info));
 }
 
+/* By somebody, or for want of memory: that says nothing about what it was doing. */
+static bool was_killed_from_outside(int status)
+{
+	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	return signo == SIGKILL || signo == SIGTERM || signo == SIGINT || signo == SIGHUP || signo == SIGUSR2;
+}
+
 static void take_gateway_end(struct supervisor *supervisor)
 {
 	int status = supervisor->gateway.pidfd < 0 ? -1 : gateway_reap(&supervisor->gateway);
 	if (status < 0)
 		return;
+	supervisor->is_failure |= !was_killed_from_outside(status);
+	supervisor->has_left = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	supervisor->launch->config.after_failure = supervisor->is_failure;
 	bool asked = supervisor->state >= REPLACING;
 	log_write(asked ? LOG_INFO : LOG_ERROR, NULL, asked ? "the gateway has left" : "the gateway died",
 	          LOG_FIELDS(log_number(WIFSIGNALED(status) ? "signal" : "exit_code",
@@ -268,7 +315,8 @@ static void take_gateway_end(struct supervisor *supervisor)
 static void take_conversation(struct supervisor *supervisor)
 {
 	keeper_run(supervisor->keeper);
-	if (supervisor->state == STARTING && keeper_is_ready(supervisor->keeper))
+	bool is_starting = supervisor->state == STARTING || supervisor->state == RESUMING;
+	if (is_starting && keeper_is_ready(supervisor->keeper))
 		handle(supervisor, EVENT_READY);
 	if (supervisor->gateway.pidfd >= 0 && !supervisor->hung_up && !keeper_is_attached(supervisor->keeper)) {
 		supervisor->hung_up = true;

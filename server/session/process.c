@@ -88,8 +88,17 @@ void process_ask_usage(struct process *process)
 	driver_of(process)->usage(process->session->sandbox, process->number);
 }
 
+/* What a process that is over had still written is bounded, and who waits for its end does not wait for a client that holds
+ * it back. */
+static void let_go(struct process *process)
+{
+	if (process->held)
+		process_hold(process, false);
+}
+
 static void begin_drain(struct process *process)
 {
+	let_go(process);
 	sources_measure(process);
 	clocks_quiet(process);
 	sources_read(process);
@@ -191,7 +200,9 @@ void process_lost(struct process *process, const char *message)
 void process_kill_now(struct process *process)
 {
 	clocks_no_grace(process);
+	process->record->grace_until_us = 0;
 	process->kill_sent = true;
+	let_go(process);
 	if (process->session->sandbox)
 		driver_of(process)->kill(process->session->sandbox, process->number);
 }
@@ -217,7 +228,17 @@ void process_end(struct process *process, enum reason reason, const char *contro
 	if (ev_is_active(&process->grace) || process->kill_sent || !process->session->sandbox)
 		return;
 	driver_of(process)->signal(process->session->sandbox, process->number, SIGTERM, SIGNAL_TREE);
+	process->record->grace_until_us = journal_now_us(process->session->journal) + grace_ms * 1000;
 	clocks_grace(process, grace_ms);
+}
+
+void process_end_goes_on(struct process *process)
+{
+	uint64_t until_us = process->record->grace_until_us, now_us = journal_now_us(process->session->journal);
+	if (until_us > now_us)
+		clocks_grace(process, (until_us - now_us) / 1000 + 1);
+	else
+		process_kill_now(process);
 }
 
 void process_kill(struct process *process, uint64_t grace_ms, struct process_watch *watch)

@@ -115,6 +115,8 @@ bool process_resize(struct process *process, uint16_t cols, uint16_t rows); /* f
 /* Ask the driver for the kernel's counters; and to kill the tree, at once. */
 void process_ask_usage(struct process *process);
 void process_kill_now(struct process *process);
+/* A gateway that died was ending it: KILL comes when its grace is over. */
+void process_end_goes_on(struct process *process);
 
 /* The client that started it left, or is there again. */
 void process_client_left(struct process *process);

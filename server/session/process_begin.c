@@ -108,7 +108,7 @@ static void go_on(struct process *process, const struct process_streams *streams
 	if (process->is_run) /* who waited for it is gone */
 		process_end(process, REASON_CANCELLED, "disconnect", 0);
 	else if (process->must_empty || process->kill_sent)
-		process_kill_now(process);
+		process_end_goes_on(process);
 }
 
 void process_missed(struct process *process)

@@ -7,7 +7,8 @@
 
 static void save_text(char *to, size_t size, const char *from)
 {
-	snprintf(to, size, "%s", from ? from : "");
+	if (from != to) /* of a restored process, the text stands in its record */
+		snprintf(to, size, "%s", from ? from : "");
 }
 
 static const char *text_of(const char *text)

@@ -181,8 +181,10 @@ static void restore_one(struct sessions *sessions, const char *id, void *context
 		(*tell)(id, err.message);
 }
 
-void sessions_restore(struct sessions *sessions, void (*tell)(const char *session, const char *why))
+void sessions_restore(struct sessions *sessions, bool after_failure, void (*tell)(const char *session, const char *why))
 {
+	if (!after_failure)
+		unlinkat(sessions->directory, LOADING_NAME, 0); /* what was being loaded has nothing to do with that death */
 	for_each_directory(sessions, restore_one, &tell);
 	unlinkat(sessions->directory, LOADING_NAME, 0);
 	kept_sweep(sessions);

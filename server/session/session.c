@@ -67,6 +67,8 @@ uint64_t session_lets_read(const struct session *session, const struct process *
 {
 	uint64_t least = UINT64_MAX;
 	const struct channel *channel;
+	if (process->kill_sent || process->state == PROCESS_REAPED)
+		return least;
 	LIST_FOREACH(channel, &session->channels, link) {
 		uint64_t bytes = channel_lets_read(channel, process->number, process->terminal, process->held);
 		if (bytes < least)

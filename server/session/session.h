@@ -157,7 +157,8 @@ size_t session_read_output(struct session *session, const struct journal_source 
 
 /* A lossless channel has sent, or gone: processes that it held may go on. */
 void session_reconsider_holds(struct session *session);
-/* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. */
+/* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. One that is over, or was
+ * killed, is held by nobody. */
 uint64_t session_lets_read(const struct session *session, const struct process *process);
 /* Input of this client was written up to OFFSET. */
 void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset);

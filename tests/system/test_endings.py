@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from wire import STDERR, STREAM_CLOSED, RemoteError
+from wire import STDERR, STREAM_CLOSED, RemoteError, View
 
 SLACK = 4  # seconds that an instrumented server on a busy machine may be late
 
@@ -181,3 +181,32 @@ def test_a_command_that_speaks_is_not_idle(client, session):
     channel = client.attach(session)
     process = client.shell(session, "for i in 1 2 3 4 5 6; do echo $i; sleep .5; done", idle_ms=2000)
     assert channel.wait_exit(process)["reason"] == "exited"
+
+
+@pytest.mark.parametrize("params", [
+    {"argv": [b"\xff"]},
+    {"argv": ["x" + "\u00e9" * 101]},
+    {"argv": ["true"], "cwd": "/" + "\u00e9" * 300},
+    {"argv": [b"/work/\xff"], "script": "#!/none/\xff"},
+], ids=["bytes", "long", "directory", "interpreter"])
+def test_what_cannot_be_started_is_told_in_text(server, params):
+    """Names that are no UTF-8, or are cut in the middle of a character, in the message of an ending: whoever watches, whoever
+    comes later and whoever lists can read it."""
+    with server.client() as client, server.client() as watcher:
+        session = client.create()
+        view = View()
+        watcher.attach(session, view)
+        script = params.pop("script", None)
+        if script:
+            client.call("process.run", session=session, argv=["sh", "-c", "cat >/work/$(printf '\\377'); chmod +x /work/*"],
+                        input=script.encode("latin-1") + b"\n")
+        process = client.call("process.start", session=session, **params)["process"]
+        ending = client.call("process.wait", session=session, process=process)
+        assert ending["exit_code"] in (126, 127) and ending["message"], ending
+        watcher.wait(lambda: process in view.exited)
+        late = View()
+        with server.client() as other:
+            other.attach(session, late, after=0)
+            other.wait(lambda: process in late.exited)
+        assert late.exited[process] == view.exited[process] == client.processes(session)[process]["exited"]
+        client.call("session.end", session=session)

@@ -368,3 +368,20 @@ def test_queues_are_named_and_plausible_under_load(client, session):
     whole = client.call("server.info")["queues"]
     assert set(whole) >= {"sessions", "connections", "unfinished_bytes", "answer_bytes"}
     assert whole["sessions"]["used"] >= 1 and all(row["used"] <= row["limit"] for row in whole.values()), whole
+
+
+def test_who_holds_a_process_back_does_not_keep_others_from_its_end(server, client, session):
+    """A lossless client takes nothing. What it holds back can still run out of time and be killed, a short command ends by itself,
+    and whoever waits for it hears so."""
+    with server.client() as holder:
+        holder.call("session.attach", session=session, mode="lossless", credit=100)
+        answer = client.call("process.run", session=session, argv=["head", "-c", "5000000", "/dev/zero"], wall_ms=500, grace_ms=100)
+        assert answer["exited"]["reason"] == "timeout", answer["exited"]
+        flood = client.start(session, "head", "-c", "5000000", "/dev/zero")
+        time.sleep(.3)
+        client.call("process.kill", session=session, process=flood)
+        assert client.call("process.wait", session=session, process=flood)["reason"] == "killed"
+        assert client.run(session, "echo there")["stdout"] == b"there\n"
+        held = client.call("process.start", session=session, argv=["head", "-c", "5000000", "/dev/zero"])["process"]
+        time.sleep(.3)
+        assert client.processes(session)[held]["state"] == "running", "it is held back all the same"

@@ -299,3 +299,93 @@ def test_a_gateway_that_hangs_is_replaced(start_server):
         assert client.processes(session)[process]["state"] == "running"
         client.call("session.end", session=session)
     assert gateway(server) == now
+
+
+def test_the_grace_of_an_ending_outlives_the_gateway(server):
+    """A program cleans up for a second when it is asked to end; the gateway dies meanwhile. The program has its time, and the
+    ending says what ended it."""
+    with server.client() as client:
+        session = client.create()
+        tidy = client.shell(session, "trap 'sleep 1; echo saved >/work/saved; exit 5' TERM; echo up; while :; do sleep .05; done")
+        deaf = client.shell(session, "trap '' TERM; echo up; while :; do sleep .05; done", wall_ms=600, grace_ms=2500)
+        view = View()
+        client.attach(session, view, after=0)
+        client.wait(lambda: view.bytes(tidy) == view.bytes(deaf) == b"up\n")
+        client.request("process.kill", session=session, process=tidy, grace_ms=20000)
+        time.sleep(.8)
+    os.kill(gateway(server), signal.SIGKILL)
+    with again(server) as client:
+        assert client.call("process.wait", session=session, process=tidy)["exit_code"] == 5
+        assert client.run(session, "cat /work/saved")["stdout"] == b"saved\n"
+        ending = client.call("process.wait", session=session, process=deaf)
+        assert (ending["reason"], ending["control"], ending["signal"]) == ("timeout", "wall", "SIGKILL"), ending
+        assert ending["usage"]["wall_us"] > 2_000_000, ending
+        client.call("session.end", session=session)
+
+
+def again(server, seconds=PATIENCE):
+    """A client, as soon as there is a gateway that takes one."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return server.client()
+        except (OSError, Closed, TimeoutError):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_a_gateway_that_is_killed_while_it_loads_has_not_failed_of_the_session(start_server):
+    """Kills from outside, again and again in the very moment in which sessions are loaded, give no session up."""
+    server = start_server(user="root" if os.geteuid() == 0 else "user")
+    with server.client() as client:
+        session = client.create()
+        process = client.shell(session, "head -c 3000000 /dev/zero; exec sleep 1000")
+    loading, hits = server.state / "sessions/loading", 0
+    for _ in range(8):
+        os.kill(gateway(server), signal.SIGKILL)
+        for _ in range(3):
+            deadline = time.monotonic() + .3
+            while not loading.exists() and time.monotonic() < deadline:
+                pass
+            dying = [pid for pid in children(server.process.pid) if name(pid) == "sandbard-gatewa"]
+            hits += loading.exists()
+            for pid in dying:
+                os.kill(pid, signal.SIGKILL)
+        with again(server) as client:
+            assert client.processes(session)[process]["state"] == "running", f"after {hits} hits"
+    with again(server) as client:
+        client.call("session.end", session=session)
+
+
+@pytest.mark.seconds(120)
+def test_a_drain_goes_on_when_the_gateway_dies(start_server):
+    """The server is to stop within some seconds, which its sessions may use; the gateway dies in the first of them. Another goes on
+    with what is left of the time, and everything ends as it would have."""
+    server = start_server("--drain", "6s", user="root" if os.geteuid() == 0 else "user")
+    with server.client() as client:
+        session = client.create()
+        client.shell(session, "exec sleep 1000")
+    began = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)
+    time.sleep(1)
+    os.kill(gateway(server), signal.SIGKILL)
+    with again(server) as client:
+        assert client.run(session, "echo there")["stdout"] == b"there\n"
+    server.process.wait(60)
+    assert server.process.returncode == 0 and 5 < time.monotonic() - began < 30
+
+
+def test_a_stop_does_not_wait_for_who_does_not_read(start_server):
+    """A client that takes nothing has a flood before it. The server stops all the same, and the others hear why."""
+    server = start_server("--ring", "512K", user="root" if os.geteuid() == 0 else "user")
+    with server.client() as polite, server.client() as stalled:
+        session = polite.create()
+        stalled.attach(session, View(keep=False), after=0)
+        stalled.pause()
+        polite.start(session, "yes")
+        time.sleep(1)
+        server.process.send_signal(signal.SIGTERM)
+        polite.wait_closed(30)
+        assert polite.closed.code == 1001, polite.closed
+        stalled.cut()
+    server.process.wait(60)

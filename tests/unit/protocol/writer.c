@@ -117,3 +117,28 @@ Test(writer, stolen_bytes_are_the_callers)
 	free(bytes);
 	writer_finish(&writer);
 }
+
+/* Text that was cut in the middle of a character, or that a stranger made of any bytes, does not spoil the message. */
+Test(writer, what_is_no_text_is_not_written_as_text)
+{
+	static const struct {
+		const char *text, *written;
+	} table[] = {
+		{"plain", "plain"},
+		{"\xff", "?"},
+		{"\xc3\xa9t\xc3", "\xc3\xa9t?"},                   /* cut behind a lead byte */
+		{"\xe2\x94", "??"},                                /* and behind two of three */
+		{"a\x80\xf0\x9f\x98\x80z", "a?\xf0\x9f\x98\x80z"}, /* a stray byte before an emoji */
+		{"\xc0\x80\xed\xa0\x80", "?????"},                 /* overlong, and half a pair */
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct writer writer;
+		writer_init(&writer, 64);
+		writer_str(&writer, table[i].text);
+		size_t length = strlen(table[i].written);
+		cr_assert_eq(writer.length, 1 + length);
+		cr_expect(memcmp(writer.data + 1, table[i].written, length) == 0, "row %zu: %.*s", i, (int)length,
+		          writer.data + 1);
+		writer_finish(&writer);
+	}
+}
