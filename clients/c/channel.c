@@ -130,13 +130,14 @@ static const struct decode_key ANSWER_KEYS[] = {
 	{"channel", read_channel}, {"first", read_first}, {"last", read_last}, {"stdin", read_stdin_list}, {NULL, NULL},
 };
 
-/* A channel that only wants what happens from now on can resume from here, too. */
+/* A channel that only wants what happens from now on can resume from here, too. The last event is its own arrival, and
+ * comes. */
 static void start_from(struct sandbar_channel *channel, uint64_t last)
 {
 	if (channel->has_seq)
 		return;
 	channel->has_seq = true;
-	channel->seq = last;
+	channel->seq = last > 0 ? last - 1 : 0;
 }
 
 static void on_attach_answered(struct sandbar *sandbar, const struct sandbar_error *error, const void *result,

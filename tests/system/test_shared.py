@@ -246,6 +246,21 @@ def test_a_driver_is_cut_in_the_middle_of_a_paste(server, screens, made, tmp_pat
     proxy.close()
 
 
+def test_safe_shows_the_same_cells(server, screens, made):
+    """One attaches as usual, one with --safe, who gets pictures and no output: both show the same."""
+    start(server, made, "vim.basic", "-u", "NONE", "-N", "-c", "syntax on", "story.c")
+    usual = join(server, screens("usual", cols=80, rows=24), "anna", made)
+    safe = join(server, screens("safe", cols=80, rows=24), "bert", made, "--safe")
+    safe.see("2 here")
+    usual.type("iint main(void) { return 0x2a; } /* 日本 */", enter=False)
+    safe.see("0x2a")
+    safe.type(" // safe", enter=False)
+    usual.see("// safe")
+    usual.keys("Escape")
+    until(lambda: usual.cells(23, 80) == safe.cells(23, 80), "both show the same cells")
+    usual.type(":q!")
+
+
 def test_the_window_is_left_as_it_was(server, screens, made):
     """Somebody attaches in the middle of an editor, and leaves: what was on the own screen is there, and its modes."""
     start(server, made, "vim.basic", "-u", "NONE", "-N", "-c", "set mouse=a", "story")

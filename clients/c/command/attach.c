@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WINDOW = 64 * 1024, SCREENS_A_SECOND = 30 };
+/* Of a past longer than this a screen is shown instead. */
+enum { WINDOW = 64 * 1024, REPLAY = 64 * 1024, SCREENS_A_SECOND = 30 };
 
 static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT, SIGPIPE, 0};
 
@@ -369,12 +370,13 @@ static int begin_channel(struct attachment *attachment)
 	struct sandbar_error error;
 	struct sandbar_attachment request = {
 		.session = attachment->session,
-		.after = 0,
+		.after = attachment->is_shown ? SANDBAR_FROM_NOW : 0,
 		.name = attachment->options->name,
 		.role = attachment->options->view ? "viewer" : NULL,
 		.processes = &attachment->process,
 		.process_count = 1,
 		.window = WINDOW,
+		.replay = attachment->is_shown ? REPLAY : 0,
 		.screens = attachment->is_shown && attachment->options->safe ? SCREENS_A_SECOND : 0,
 		.paced = true,
 		.events = &EVENTS,
