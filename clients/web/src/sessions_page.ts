@@ -101,7 +101,7 @@ class SessionsPage {
 			"li",
 			{ class: "session", "data-state": state },
 			h("span", { class: "dot", title: state, role: "img", "aria-label": state }),
-			h("div", { class: "session-text" }, link, h("code", {}, session), ...contextOf(info)),
+			h("div", { class: "session-text" }, link, name && h("code", {}, session), ...contextOf(info)),
 			h("div", { class: "session-about" }, ...about.map((text) => h("span", {}, text))),
 			h("time", { datetime: new Date(created / 1000).toISOString() }, ago(created / 1000)),
 			state === "running" && this.mayManage()

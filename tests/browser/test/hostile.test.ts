@@ -21,7 +21,7 @@ function printf(text: string): string {
 test("names, notes, titles and file names are texts, whatever is in them", async () => {
 	const { session } = await house.session();
 	await session.update({ name: MARKUP.slice(0, 60) });
-	await session.start({ argv: ["sh", "-c", "echo \"$0\"; exec sleep 60", MARKUP], name: MARKUP.slice(0, 60) });
+	await session.start({ argv: ["sh", "-c", 'echo "$0"; exec sleep 60', MARKUP], name: MARKUP.slice(0, 60) });
 	await session.note(MARKUP);
 	await session.note("\u202eevil\u2066 text\u0007");
 	const owner = await house.owner(session);
@@ -70,11 +70,15 @@ test("a link is shown before it opens, and only http(s) is one", async () => {
 	const owner = await house.owner(session);
 	const channel = session.channel({ after: null });
 	await channel.open();
-	const links = "\\033]8;;https://example.com/path\\033\\\\good\\033]8;;\\033\\\\ \\033]8;;javascript:alert(1)\\033\\\\bad\\033]8;;\\033\\\\\\n";
+	const links =
+		"\\033]8;;https://example.com/path\\033\\\\good\\033]8;;\\033\\\\ \\033]8;;javascript:alert(1)\\033\\\\bad\\033]8;;\\033\\\\\\n";
 	await channel.write(process, `clear; ${printf(links)}`);
 	await owner.sees("good bad");
 	const rows = owner.page.locator(".pane .xterm-rows > div");
-	const box = await rows.filter({ hasText: /^good bad/ }).first().boundingBox();
+	const box = await rows
+		.filter({ hasText: /^good bad/ })
+		.first()
+		.boundingBox();
 	assert.ok(box);
 	const cell = box.width / 80;
 	await owner.page.mouse.move(box.x + 3, box.y + box.height / 2);
