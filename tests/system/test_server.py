@@ -58,7 +58,7 @@ def test_killing_the_keeper_ends_everything(start_server):
     again = subprocess.Popen([str(server.programs / "sandbard"), "--listen", "127.0.0.1:0", "--state", str(server.state)],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=server.environment())
     try:
-        assert b"listening" in again.stdout.readline() + again.stdout.readline()
+        assert any(b"listening" in again.stdout.readline() for _ in range(8))  # beside what it tells of its warm sandboxes
     finally:
         again.terminate()
         again.communicate(timeout=30)
