@@ -30,7 +30,7 @@ def unconfined(programs):
     """Runs a script in namespaces without any of the other layers."""
     set_up = f"mount -t tmpfs none /mnt && cp {shlex.quote(str(programs))}/sandbar-probe {PROBE} " \
         "&& for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $place; done && " \
-        f"printf %s {WORD} >{attacked.WORD_FILE} && ip link set lo up 2>/dev/null; "
+        f"printf %s {WORD} >{attacked.WORD_FILE} || exit 70; "
 
     def run(script, **environment):
         environment |= {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", attacked.VARIABLE: WORD}

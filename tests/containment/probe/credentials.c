@@ -113,7 +113,6 @@ const struct probe PROBES_credentials[] = {
 	{.name = "chown-to-root", .attempt = "give a file to root", .control = "capabilities", .expected = {EPERM, EINVAL}, .run = give_away, .arguments = {0, 0}},
 	{.name = "chown-to-other", .attempt = "give a file to user 1001", .control = "capabilities", .expected = {EPERM, EINVAL}, .run = give_away, .arguments = {1001, 1001}},
 	ATTRIBUTE("file-capability", "security.capability"), ATTRIBUTE("trusted-attribute", "trusted.overlay.opaque"),
-	ATTRIBUTE("security-attribute", "security.sandbar-probe"),
 	{.name = "forge-root", .attempt = "SCM_CREDENTIALS of process 1, user 0", .control = "credentials", .expected = {EPERM, EINVAL}, .run = forge_credentials},
 	CALL("unset-no-new-privs", "PR_SET_NO_NEW_PRIVS 0", "no_new_privs", E(EINVAL), 0, SYS_prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0),
 	CALL("securebits", "PR_SET_SECUREBITS 0", "capabilities", E(EPERM), 0, SYS_prctl, PR_SET_SECUREBITS, 0, 0, 0, 0),

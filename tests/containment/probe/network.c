@@ -158,7 +158,8 @@ static int change_by_netlink(const struct probe *probe)
 	 .run = connect_to, .path = address, .number = port, .arguments = {SOCK_STREAM}}
 #define SERVER(name, path) PATH("server-" name, "connect to " path, "root", E(ENOENT, EACCES, EAFNOSUPPORT), connect_unix, path, 0)
 #define ABSTRACT(name, path) PATH("server-" name, "connect to " path, "network", E(ECONNREFUSED, EPERM, EAFNOSUPPORT), connect_unix, path, 0)
-#define NO_ADMIN E(EPERM, EACCES, EAFNOSUPPORT)
+/* ENOPKG: the kernel has no bridges, and says so before it looks who asks. */
+#define NO_ADMIN E(EPERM, EACCES, EAFNOSUPPORT, ENOPKG)
 #define INTERFACE(name, request) PATH("interface-" name, #request " of lo", "capabilities", NO_ADMIN, change_interface, NULL, request)
 #define OPTION(name_, attempt_, level, option, family, value) \
 	{.name = "option-" name_, .attempt = attempt_, .control = "capabilities", .expected = {EPERM, EACCES, EAFNOSUPPORT, ENOPROTOOPT}, .run = set_option, \
