@@ -37,6 +37,7 @@ static size_t write_one(struct display *display, size_t most)
 		free(screen);
 		screen = display_make(display, 0, &length);
 	}
+	display->made_us = journal_now_us(display->process->session->journal);
 	size_t written = length <= most ? length : 0;
 	uint32_t parts = (uint32_t)((written + PART_BYTES - 1) / PART_BYTES);
 	if (parts > 0)
@@ -59,7 +60,7 @@ void checkpoints_write(struct session *session)
 	size_t left = ring / 16;
 	struct process *process;
 	TAILQ_FOREACH_REVERSE(process, &session->processes, process_list, link)
-		if (process->display.terminal)
+		if (process->display.terminal && display_pause_us(&process->display) == 0)
 			left -= write_one(&process->display, left);
 }
 

@@ -108,6 +108,14 @@ uint8_t *display_make(const struct display *display, uint32_t scrollback, size_t
 	return screen;
 }
 
+uint64_t display_pause_us(const struct display *display)
+{
+	uint64_t since_us = journal_now_us(display->process->session->journal) - display->made_us;
+	uint64_t pause_us = display->cells / 2; /* several times what it takes */
+	bool is_free = display->cells <= DISPLAY_CHEAP_CELLS || display->made_us == 0 || since_us >= pause_us;
+	return is_free ? 0 : pause_us - since_us;
+}
+
 static void make_anew(struct display *display)
 {
 	static const char too_large[] = TERMINAL_RESET "This screen is too large to be shown to who was not here.\r\n";
@@ -122,6 +130,7 @@ static void make_anew(struct display *display)
 		display->made_length = sizeof too_large - 1;
 	}
 	display->made_version = display->version;
+	display->made_us = journal_now_us(display->process->session->journal);
 }
 
 const uint8_t *display_screen(struct display *display, size_t *length)

@@ -18,6 +18,7 @@ struct session;
 struct terminal;
 
 enum {
+	DISPLAY_CHEAP_CELLS = 16 * 1024,        /* a screen that is made without a thought */
 	DISPLAY_CELLS = 1024 * 1024,            /* of all terminals of a session: one of the largest size */
 	DISPLAY_SCREEN_BYTES = 3 * 1024 * 1024, /* most that a screen has on the wire; scrollback is left out first */
 };
@@ -32,6 +33,7 @@ struct display {
 	uint8_t *made;             /* the screen that was made last, of MADE_VERSION */
 	size_t made_length;
 	uint64_t made_version;
+	uint64_t made_us; /* when a screen was made last, for a viewer or a checkpoint; since the session was made */
 	struct { /* while it is made again from the journal: where its newest CHECKPOINT begins, and the pieces left */
 		uint64_t begun, parts;
 	} restore;
@@ -48,6 +50,9 @@ void display_resize(struct display *display, uint16_t cols, uint16_t rows);
 
 /* The same, with at most SCROLLBACK lines above, made anew and however long; the caller frees it. It must have a screen. */
 uint8_t *display_make(const struct display *display, uint32_t scrollback, size_t *length);
+/* A large screen takes milliseconds to make, and nobody may have the loop spend its time on it: microseconds until one may be
+ * made that is not there already; 0: now. */
+uint64_t display_pause_us(const struct display *display);
 /* What draws it, with what of a sequence is not complete behind it: bytes that are valid until the next call for this
  * display; at most DISPLAY_SCREEN_BYTES. NULL: it has no screen. */
 const uint8_t *display_screen(struct display *display, size_t *length);

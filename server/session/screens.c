@@ -116,10 +116,23 @@ void screens_changed(struct screens *screens, const struct process *process)
 
 /* --- writing ---------------------------------------------------------------------------------------------------- */
 
+static void arm(struct screens *screens, ev_tstamp seconds)
+{
+	ev_timer_stop(loop_of(screens), &screens->tick);
+	ev_timer_set(&screens->tick, seconds, 0.);
+	ev_timer_start(loop_of(screens), &screens->tick);
+}
+
 static bool write_one(struct screens *screens, struct process *process)
 {
 	struct writer *own = &screens->channel->own;
 	size_t length;
+	bool is_there = process->display.made && process->display.made_version == process->display.version;
+	uint64_t pause_us = process->display.terminal && !is_there ? display_pause_us(&process->display) : 0;
+	if (pause_us > 0) {
+		arm(screens, (double)pause_us / 1e6);
+		return false;
+	}
 	const uint8_t *bytes = display_screen(&process->display, &length);
 	if (!bytes)
 		return true; /* it is gone */
@@ -156,10 +169,8 @@ void screens_write(struct screens *screens)
 	for (size_t i = 0; i < screens->count; i++)
 		if (screens->rows[i].is_wanted)
 			write_row(screens, &screens->rows[i]);
-	if (screens->rate == 0)
-		return;
-	ev_timer_set(&screens->tick, 1. / screens->rate, 0.);
-	ev_timer_start(loop_of(screens), &screens->tick);
+	if (screens->rate > 0 && !ev_is_active(&screens->tick))
+		arm(screens, 1. / screens->rate);
 }
 
 void screens_show_last(struct screens *screens, struct process *process)

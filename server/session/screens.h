@@ -30,7 +30,7 @@ struct screens {
 	uint32_t rate; /* a second; 0: output comes as it is */
 	struct screens_row *rows;
 	size_t count;
-	ev_timer tick; /* runs while nothing may be sent for the sake of the rate */
+	ev_timer tick; /* runs while nothing may be sent, for the sake of the rate or of what a large screen costs */
 };
 
 void screens_init(struct screens *screens, struct channel *channel, uint32_t rate);
