@@ -22,7 +22,7 @@ from websocket import Closed
 from wire import SLOWNESS, Client, RemoteError
 
 SAMPLE = 12
-CHURN = int(os.environ.get("SANDBAR_CHURN", "500"))
+CHURN = int(float(os.environ.get("SANDBAR_CHURN", 500 / SLOWNESS)))
 SEED = int(os.environ.get("SANDBAR_SEED", "0")) or random.randrange(1, 1 << 30)
 PATIENCE = 20 * SLOWNESS
 
