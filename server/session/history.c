@@ -1,6 +1,7 @@
 #include "history.h"
 
 #include "replay.h"
+#include "server/base/log.h"
 #include "session.h"
 
 #include <fcntl.h>
@@ -77,6 +78,17 @@ static enum history_found missing_until(struct history *history, uint64_t next)
 	return HISTORY_MISSING;
 }
 
+/* Once for each session, while it is in memory. */
+static void tell_damage(const struct history *history)
+{
+	struct recording *recording = history->session->recording;
+	if (recording->is_damage_told)
+		return;
+	recording->is_damage_told = true;
+	log_write(LOG_ERROR, history->session->id, "the record of a session is damaged",
+	          LOG_FIELDS(log_number("from", (int64_t)history->seq), log_number("to", (int64_t)history->next - 1)));
+}
+
 /* What the ring does not have. HISTORY_END: the record does not have it either, and may not be waited for. */
 static enum history_found look_in_record(struct history *history, const uint8_t **frame, size_t *length)
 {
@@ -88,6 +100,8 @@ static enum history_found look_in_record(struct history *history, const uint8_t 
 	}
 	enum replay_found found = replay_look(history->replay, recording->last, frame, length, &history->next);
 	history->is_placed = false;
+	if (found == REPLAY_MISSING && replay_is_damaged(history->replay))
+		tell_damage(history);
 	return found == REPLAY_EVENT ? HISTORY_EVENT : HISTORY_MISSING;
 }
 

@@ -41,7 +41,7 @@ struct recording {
 	uint32_t number;
 	uint64_t limit;                        /* bytes that the record may have */
 	uint64_t first, last, position, bytes; /* as the worker reported */
-	bool is_open, is_due, is_asked, has_position;
+	bool is_open, is_due, is_asked, has_position, is_damage_told;
 	int errnum; /* why it stopped, or 0 */
 };
 

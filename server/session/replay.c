@@ -1,5 +1,6 @@
 #include "replay.h"
 
+#include "event_shape.h"
 #include "server/base/plain_file.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ struct replay {
 	size_t from, to;   /* what of the buffer is still to come */
 	size_t length;     /* of the frame there, */
 	uint64_t next;     /* and the seq behind it */
+	bool is_damaged;   /* what was there has no event's shape */
 	uint8_t buffer[BUFFER];
 };
 
@@ -93,6 +95,7 @@ struct replay *replay_open(int directory, uint64_t seq, struct error *err)
 		abort();
 	replay->fd = -1;
 	replay->seq = seq;
+	replay->is_damaged = false;
 	close_segment(replay);
 	replay->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	if (replay->directory >= 0)
@@ -116,6 +119,11 @@ void replay_close(struct replay *replay)
 	free(replay);
 }
 
+bool replay_is_damaged(const struct replay *replay)
+{
+	return replay->is_damaged;
+}
+
 uint64_t replay_seq(const struct replay *replay)
 {
 	return replay->seq;
@@ -132,6 +140,14 @@ static enum replay_found give_up(struct replay *replay, uint64_t last, uint64_t 
 	return REPLAY_MISSING;
 }
 
+/* Where its length is right, a damaged event is missing alone. */
+static bool is_sound(struct replay *replay)
+{
+	bool is_sound = event_has_shape(replay->buffer + replay->from, replay->length);
+	replay->is_damaged |= !is_sound;
+	return is_sound;
+}
+
 enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_t **frame, size_t *length,
                               uint64_t *next)
 {
@@ -143,11 +159,12 @@ enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_
 	for (;;) {
 		enum segment_found found = look(replay);
 		bool is_frame = found == SEGMENT_EVENT || found == SEGMENT_GAP;
+		replay->is_damaged |= found == SEGMENT_WRONG || (found == SEGMENT_PART && replay->from < replay->to);
 		if (is_frame && replay->next > replay->seq) {
 			*frame = replay->buffer + replay->from;
 			*length = replay->length;
 			*next = replay->next;
-			return found == SEGMENT_EVENT ? REPLAY_EVENT : REPLAY_MISSING;
+			return found == SEGMENT_EVENT && is_sound(replay) ? REPLAY_EVENT : REPLAY_MISSING;
 		}
 		if (is_frame)
 			pass(replay);

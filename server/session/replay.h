@@ -24,6 +24,8 @@ enum replay_found {
  * be recorded; nothing behind it is looked at. */
 enum replay_found replay_look(struct replay *replay, uint64_t last, const uint8_t **frame, size_t *length,
                               uint64_t *next);
+/* It met bytes that are no event of this record: what is missing was damaged on disk. */
+bool replay_is_damaged(const struct replay *replay);
 /* Go on behind what replay_look() told. */
 void replay_step(struct replay *replay);
 uint64_t replay_seq(const struct replay *replay);

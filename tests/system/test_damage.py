@@ -5,7 +5,7 @@ import signal
 
 from test_full_disk import kill_gateway
 from test_record import children_named, wait_for
-from wire import RemoteError
+from wire import RemoteError, View
 
 
 def folder_of(server, session):
@@ -74,3 +74,41 @@ def test_what_is_no_file(start_server):
             except RemoteError as error:
                 assert error.code == "internal", error
     assert server.text().count("a session could not be taken over") == 3 * len(kinds)
+
+
+def test_a_record_with_a_wrong_byte(start_server):
+    """Each byte of an ended session's record becomes another one in turn: whoever reads it gets whole events and GAPs, and his
+    connection lives. The log says so."""
+    server = start_server()
+    with server.client() as client:
+        session = client.create()
+        client.run(session, "echo one; echo two >&2")
+        client.call("session.end", session=session)
+        wait_for(lambda: not (folder_of(server, session) / "journal").exists())
+        segment = folder_of(server, session) / "record-0000000000000001"
+        whole = segment.read_bytes()
+        gaps = 0
+        for at in range(len(whole)):
+            segment.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1:])
+            channel = client.attach(session, Torn(), after=0)
+            client.wait(lambda channel=channel: channel.closed)
+            gaps += len(channel.view.gaps)
+        assert gaps > len(whole) / 8
+        segment.write_bytes(whole)
+        channel = client.attach(session, after=0)
+        client.wait(lambda: channel.closed)
+        assert not channel.view.gaps
+    assert "the record of a session is damaged" in server.text()
+
+
+class Torn(View):
+    """What is wrong in bytes or in a map has no form that could show it: only the order of what comes is looked at."""
+
+    def take_output(self, process, stream, offset, data):
+        assert data
+
+    def take_exit(self, process, ending):
+        pass
+
+    def take_state(self, frame):
+        assert self.gaps

@@ -2,6 +2,7 @@
  * A segment of a record that somebody has damaged: each frame that is read lies within the bytes that are there, and the
  * sequence only goes on.
  */
+#include "server/session/event_shape.h"
 #include "server/session/segment.h"
 
 #include <assert.h>
@@ -21,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 		if (found == SEGMENT_PART || found == SEGMENT_WRONG)
 			break;
 		assert(length > 0 && length <= size - at);
+		(void)event_has_shape(bytes + at, length);
 		assert(found == SEGMENT_EVENT || next > seq);
 		seq = found == SEGMENT_EVENT ? seq + 1 : next;
 		at += length;

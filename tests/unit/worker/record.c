@@ -1,4 +1,5 @@
 /* A record as the worker writes it and a channel reads it: segments, bounds, gaps, and what a crash leaves behind. */
+#include "protocol/check.h"
 #include "protocol/frame.h"
 #include "protocol/writer.h"
 #include "server/session/replay.h"
@@ -250,6 +251,44 @@ Test(record, a_segment_that_is_damaged_or_gone_is_a_gap_and_nothing_more)
 	segments_finish(&segments);
 	read_back(&desk, 0);
 	cr_expect(missing == lost && events == 300 - lost, "%u missing, not %llu", missing, (unsigned long long)lost);
+	desk_close(&desk);
+}
+
+/* One byte of an event, each in turn, becomes something else: what is read has an event's form, or is missing. */
+Test(record, no_damaged_byte_reaches_a_client)
+{
+	struct desk desk;
+	desk_open(&desk, LIMIT);
+	static const uint8_t ended[] = {0x94, FRAME_ENDED, 1, 0, 0xa5, 'e', 'n', 'd', 'e', 'd'};
+	journal_append(desk.journal, ended, sizeof ended);
+	append(&desk, 1);
+	record(&desk);
+	struct segments segments = segments_of(&desk);
+	char name[SEGMENT_NAME_BYTES];
+	segment_name(segments.rows[0].first, name);
+	segments_finish(&segments);
+	int fd = openat(desk.directory, name, O_RDWR | O_CLOEXEC);
+	for (size_t i = 0; i < 8 * (sizeof ended + OUTPUT_HEADER_BYTES); i++) {
+		uint8_t byte, other;
+		cr_assert_eq(pread(fd, &byte, 1, (off_t)(i / 8)), 1);
+		other = byte ^ (uint8_t)(1 << i % 8);
+		cr_assert_eq(pwrite(fd, &other, 1, (off_t)(i / 8)), 1);
+		struct replay *replay = replay_open(desk.directory, 1, NULL);
+		const uint8_t *frame;
+		size_t length;
+		uint64_t next;
+		enum replay_found found;
+		while ((found = replay_look(replay, 2, &frame, &length, &next)) != REPLAY_END) {
+			struct check_report report;
+			cr_expect(found == REPLAY_MISSING || (check_message(frame, length, &report) && report.values == 1), "%zu",
+			          i);
+			cr_expect(found == REPLAY_EVENT || replay_is_damaged(replay), "%zu", i);
+			replay_step(replay);
+		}
+		replay_close(replay);
+		cr_assert_eq(pwrite(fd, &byte, 1, (off_t)(i / 8)), 1);
+	}
+	close(fd);
 	desk_close(&desk);
 }
 
