@@ -4,11 +4,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -142,27 +140,16 @@ static void note_intent(struct input_chunk *chunk, size_t bytes)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* The signal that BYTE alone makes the terminal send now (termios(3), ISIG); 0: none. */
 static int signal_of(const struct input *input, uint8_t byte)
 {
-	struct termios mode;
-	if (!input->is_terminal || tcgetattr(input->fd, &mode) < 0 || !(mode.c_lflag & ISIG))
-		return 0;
-	const struct {
-		uint8_t character;
-		int number;
-	} rows[] = {{mode.c_cc[VINTR], SIGINT}, {mode.c_cc[VQUIT], SIGQUIT}, {mode.c_cc[VSUSP], SIGTSTP}};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (byte == rows[i].character && byte != _POSIX_VDISABLE)
-			return rows[i].number;
-	return 0;
+	return input->is_terminal ? interrupt_of(input->fd, byte) : 0;
 }
 
 /* A terminal whose program does not read takes no more bytes: it is told to signal all the same (ioctl_tty(2), TIOCSIG). */
 static bool raise_signal(const struct input *input, uint8_t byte)
 {
 	int number = signal_of(input, byte);
-	bool is_raised = number != 0 && ioctl(input->fd, TIOCSIG, number) == 0;
+	bool is_raised = number != 0 && interrupt_raise(input->fd, number);
 	if (!is_raised)
 		errno = EAGAIN;
 	return is_raised;
@@ -183,6 +170,8 @@ static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 		accept_bytes(input, chunk, (size_t)wrote);
 	if (wrote > 0 && (!chunk->is_control || chunk->ahead != 0))
 		note(input, chunk->participant, (size_t)wrote);
+	if (wrote > 0 && input->is_terminal)
+		interrupt_typed(&input->interrupt, chunk->bytes + chunk->done, (size_t)wrote, chunk->length);
 	if (wrote > 0)
 		input->process->session->home->counters.input_bytes += (size_t)wrote;
 	if (wrote < 0 || chunk->ahead == 0)
@@ -253,6 +242,7 @@ void input_init(struct input *input, struct process *process)
 	ev_timer_init(&input->note, on_note, 0., 0.);
 	ev_timer_init(&input->ack, on_ack, 0., 0.);
 	input->note.data = input->ack.data = input;
+	interrupt_init(&input->interrupt, process);
 }
 
 void input_open(struct input *input, int fd, bool is_terminal)
@@ -284,6 +274,7 @@ void input_finish(struct input *input)
 	assert(input->fd < 0 && TAILQ_EMPTY(&input->chunks));
 	ev_timer_stop(loop_of(input), &input->note);
 	ev_timer_stop(loop_of(input), &input->ack);
+	interrupt_finish(&input->interrupt);
 	struct input_client *client;
 	while ((client = LIST_FIRST(&input->clients))) {
 		LIST_REMOVE(client, link);

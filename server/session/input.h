@@ -8,6 +8,7 @@
 #ifndef SANDBAR_INPUT_H
 #define SANDBAR_INPUT_H
 
+#include "interrupt.h"
 #include "journal.h"
 
 #include <ev.h>
@@ -30,6 +31,7 @@ struct input {
 	ev_timer note;
 	size_t unacknowledged; /* bytes written since the last acknowledgement */
 	ev_timer ack;          /* a terminal's comes behind the echo */
+	struct interrupt interrupt;
 };
 
 struct input_result {

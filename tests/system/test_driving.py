@@ -144,6 +144,24 @@ def test_an_interrupt_overtakes_what_nobody_reads(server, client, session, guest
     assert watch.wait_exit(process, 20 * SLOWNESS)["exit_code"] == 0 and b"broken" in watch.view.bytes(process, TTY)
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["own", "others"])
+@pytest.mark.parametrize("kib", [0, 4, 8, 64, 900])
+def test_an_interrupt_is_heard_whatever_was_pasted(server, client, session, guests, kib, own):
+    """T22: so much was pasted at once to a program that never reads, and all of it, or a part, went into the terminal. ^C and ^\\
+    get through all the same."""
+    watch = client.attach(session)
+    for key, number in ((b"\x03", "SIGINT"), (b"\x1c", "SIGQUIT")):
+        process = sh(client, session, "stty -echo; echo up; exec sleep 100")
+        up(watch, process)
+        paster = guests().attach(session)
+        pressing, offset = (paster, kib << 10) if own else (guests().attach(session), 0)
+        if kib:
+            paster.send([STDIN, process, 0, (b"x" * 1023 + b"\n") * kib])
+            time.sleep(.3)
+        pressing.send([STDIN, process, offset, key])
+        assert watch.wait_exit(process, 20 * SLOWNESS)["signal"] == number
+
+
 def test_others_see_who_types(server, client, session, guests):
     """A mark, at most once a second, to everybody but who types; the journal says who it was, not what."""
     watch = client.attach(session)

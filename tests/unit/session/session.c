@@ -225,7 +225,6 @@ Test(session, a_stalled_lossless_viewer_does_not_put_events_behind_the_end)
 	actor_exited(&house, actor, SIGKILL);
 	actor_usage(&house, actor, 0);
 	house_turn(&house);
-	house_fire(&house, &house.session->deadline);
 	house_destroyed(&house);
 	expect_ended(&viewer, "ended");
 	uint8_t *got;
