@@ -48,6 +48,11 @@ static const struct look looks[] = {
      "3\nCapInh:0000000000000000\nCapPrm:0000000000000000\nCapEff:0000000000000000\nCapBnd:0000000000000000\n"
      "CapAmb:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n"},
 	{"sed s/p[0-9]*$/pN/ /proc/self/cgroup | grep -v -e :/$ -e :/work -e :/../work/pN$", ""},
+	/* Init is spared where the host lets it; what it starts is not, and cannot spare itself. */
+	{"[ $(cat /proc/self/oom_score_adj) -ge 0 ] && echo victim; for i in adj score_adj; do (echo -17 "
+     ">/proc/self/oom_$i) "
+     "2>/dev/null || echo refused; done",
+     "victim\nrefused\nrefused\n"},
 	{"env | sort | grep -v -e ^PWD -e ^_= -e ^SHLVL -e ^OLDPWD", "HOME=/work\nPATH=/usr/local/bin:/usr/bin:/bin\n"},
 	{"kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem 2>/dev/null; readlink /proc/1/exe; echo here", NULL},
 	{"ulimit -n; ulimit -c", "1024\n0\n"},
