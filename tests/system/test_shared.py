@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -443,5 +442,3 @@ def test_bad_input_is_told(server, made, argv, says):
         assert says in sandbar(server, *argv, fails=True)
     else:
         sandbar(server, *argv)
-
-

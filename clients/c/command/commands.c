@@ -20,8 +20,17 @@ const struct command COMMANDS[] = {
      "started instead.\n"
      "Exit code: the command's own, 130 when it was interrupted, 125 when Sandbar failed or the shell was lost.",
      1, 1, PROGRAM_MAY, command_shell},
-	{"attach", "SESSION [PROCESS]", "Work in a terminal of a session, with others",
-     "Without PROCESS, the newest terminal that is running. What it showed is replayed first. ^] leaves it running.\n"
+	{"attach", "SESSION|LINK [PROCESS]", "Work in a terminal of a session, with others",
+     "Without PROCESS, the newest terminal that is running. A link that somebody shared may stand for the session; as "
+     "`-` it "
+     "is\nasked for, so that it does not stay in the shell's history.\n"
+     "The last row of this window says who is here and who drives; the program gets the rows above it. The session's "
+     "screen "
+     "is\ndrawn there, whatever size it has. With --no-status the program gets all rows, and what it writes passes "
+     "through, "
+     "but for\nwhat does more than draw: queries, the clipboard, window operations. ^] and a letter:\n"
+     "  d  leave, and let it run         t  take: drive, if nobody does     l  list who is here\n"
+     "  r  ask for it, or give it up     g  hand over to somebody           s  send ^] itself\n"
      "Exit code: the process's own when it ends; 0 after leaving.",
      1, 2, PROGRAM_NO, command_attach},
 	{"share", "SESSION | ls SESSION | revoke SESSION SHARE", "Make a link to a session; list them, take one back",
@@ -43,8 +52,12 @@ const struct command COMMANDS[] = {
      "--size driver: that of who drives; smallest, largest: of all editors; COLSxROWS: fixed.",
      2, 2, PROGRAM_NO, command_terminal},
 	{"logs", "SESSION", "Print what the processes of a session wrote",
-     "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line.", 1, 1, PROGRAM_NO,
-     command_logs},
+     "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line. With --cast, a "
+     "terminal (the "
+     "first,\nor --process) is a recording for asciinema and its like: sizes, notes and endings as markers, and who "
+     "typed, never "
+     "what.",
+     1, 1, PROGRAM_NO, command_logs},
 	{"ls", "", "List the sessions", NULL, 0, 0, PROGRAM_NO, command_ls},
 	{"ps", "SESSION", "List the processes of a session", NULL, 1, 1, PROGRAM_NO, command_ps},
 	{"kill", "SESSION PROCESS", "End a process and its whole tree, or send it a signal",

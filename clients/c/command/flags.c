@@ -187,7 +187,7 @@ static const struct flag FLAGS[] = {
 	{"safe", 0, NULL, read_switch, FIELD(safe), 0, "attach", "draw the screens that the server keeps: no byte that the program wrote comes here"},
 	{"no-status", 0, NULL, read_switch, FIELD(no_status), 0, "attach", "do not keep the last row for who is here and who drives"},
 	{"allow-clipboard", 0, NULL, read_switch, FIELD(allow_clipboard), 0, START " attach", "let the program write this terminal's clipboard (OSC 52)"},
-	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^])"},
+	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^]; attach: what commands begin with)"},
 	{"ended", 0, NULL, read_switch, FIELD(ended), 0, "ls", "those that have ended, and can be read by logs and attach"},
 	{"cast", 0, NULL, read_switch, FIELD(cast), 0, "logs", "a terminal as a recording: asciicast v3, which asciinema plays"},
 	{"from", 0, "SEQ|TIME", read_text, FIELD(from), 0, "logs", "--cast: begin behind this event, or so long after the terminal was started"},
