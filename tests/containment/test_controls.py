@@ -13,14 +13,14 @@ from system_conftest import as_user
 
 NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts", "--cgroup"]
 WORD = "0123456789abcdef0123456789abcdef"
-PROBE = "/mnt/sandbar-probe"
+PROBE = "/dev/shm/sandbar-probe"
 
 # Whatever else a kernel lacks, these it has: that they were not shown would be a fault of the suite.
 MUST_SHOW = {
     "unshare-user", "unshare-net", "clone-user", "clone-mount", "clone3-user", "set-host-name", "personality-no-random", "tiocsti",
     "open-descriptor", "open-directory", "environment", "setuid-usr", "device-usr",
     "neighbour-abstract", "neighbour-tcp", "neighbour-udp", "neighbour-segment", "neighbour-semaphore", "neighbour-messages",
-    "neighbour-queue", "make-whiteout", "neighbour-process", "neighbour-file-tmp", "neighbour-file-socket", "channel-flock", "channel-record-lock",
+    "neighbour-queue", "neighbour-process", "neighbour-file-tmp", "neighbour-file-socket", "channel-flock", "channel-record-lock",
     "channel-inotify",
 }
 
@@ -28,8 +28,8 @@ MUST_SHOW = {
 @pytest.fixture(scope="module")
 def unconfined(programs):
     """Runs a script in namespaces without any of the other layers."""
-    set_up = f"mount -t tmpfs none /mnt && cp {shlex.quote(str(programs))}/sandbar-probe {PROBE} " \
-        "&& for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $place; done && " \
+    set_up = f"mount -t tmpfs none /dev/shm && cp {shlex.quote(str(programs))}/sandbar-probe {PROBE} " \
+        "&& for place in /tmp /var/tmp; do mount -t tmpfs none $place; done && " \
         f"printf %s {WORD} >{attacked.WORD_FILE} || exit 70; "
 
     def run(script, **environment):
