@@ -40,6 +40,6 @@ def pytest_terminal_summary(terminalreporter):
     if os.environ.get(VARIABLE):
         with open(os.environ[VARIABLE], "w") as file:
             file.write("\n".join([*lines, ""]))
-    if terminalreporter.config.getoption("verbose") > 0:
+    if terminalreporter.config.getoption("verbose") > 1:
         for line in lines:
             terminalreporter.write_line(line)

@@ -94,7 +94,7 @@ def run_tests():
     kernel = os.uname()
     print(f"guest: {kernel.sysname} {kernel.release} {kernel.version}", flush=True)
     codes = {"doctor": run(["sh", "-c", f"build/release/bin/sandbard --doctor | tee {REPORTS}/doctor"])}
-    for name, folder in (("vm", "tests/vm"), ("system", "tests/system")):
+    for name, folder in (("vm", "tests/vm"), ("containment", "tests/containment"), ("system", "tests/system")):
         durations = ["--durations=12"] if name == "system" else []
         expression = ["-k", given["only"]] if given.get("only") else []
         codes[name] = run([*pytest, *durations, f"--junitxml={REPORTS}/{name}.xml", *expression, folder])

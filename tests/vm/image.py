@@ -39,7 +39,7 @@ for try in $(/busybox seq 300); do [ -b /dev/vdc ] && break; /busybox sleep 0.1;
 exec /busybox switch_root /root /usr/bin/python3 -B -u /guest.py
 """
 
-PAYLOAD = ["tests/system", "tests/vm", "protocol", "docs", "docker", "README.md", PROGRAMS]
+PAYLOAD = ["tests/system", "tests/containment", "tests/vm", "protocol", "docs", "docker", "README.md", PROGRAMS]
 
 
 class Unavailable(Exception):
