@@ -18,6 +18,7 @@ import leftovers  # noqa: E402
 from wire import SLOWNESS, Client  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+QUARANTINE = 16 << 20  # bytes that were freed and that AddressSanitizer does not give back, where it is built in
 BUILT = pathlib.Path(os.environ.get("SANDBAR_BIN", TOP / "build/asan/bin"))
 STRANGER = 1717  # a user id without rights, when the tests run as root
 TEST_SECONDS = 240
@@ -61,7 +62,7 @@ class Server:
 
     def environment(self):
         report = f"log_path={self.reports}/report"
-        return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": "/nonexistent", "ASAN_OPTIONS": report,
+        return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": "/nonexistent", "ASAN_OPTIONS": f"quarantine_size_mb={QUARANTINE >> 20}:{report}",
                 "UBSAN_OPTIONS": f"print_stacktrace=1:{report}"}
 
     def await_address(self, seconds=30 * SLOWNESS):
