@@ -22,6 +22,9 @@ enum inherit_fd {
 	INHERIT_LISTENERS = 11 /* the first of config.listeners listening sockets */
 };
 
+/* A gateway's exit code: the next one could not start either, and why was logged. */
+enum { GATEWAY_CANNOT = 78 };
+
 enum { GATEWAY_LISTENERS = 8, GATEWAY_ORIGINS = 16, GATEWAY_HOSTS = 8, GATEWAY_TEXT_BYTES = 128 };
 
 enum log_format { LOG_TEXT, LOG_JSON };

@@ -376,6 +376,21 @@ static void take_over(struct gateway *gateway)
 	recorder_begin(&sessions->recorder, hire_worker, gateway);
 }
 
+/* Sessions that run are not given up because of it: nobody comes in until the file is mended and the gateway replaced. */
+static int load_tokens(struct gateway *gateway, struct error *err)
+{
+	gateway->server.tokens = tokens_load(INHERIT_TOKENS, gateway->key, err);
+	if (gateway->server.tokens)
+		return 0;
+	error_prefix(err, "read which tokens were revoked, in `tokens/` of the state directory");
+	if (gateway->config.epoch <= 1)
+		return -1;
+	log_write(LOG_ERROR, NULL, "no token is accepted until the file is mended and SIGUSR2 sent",
+	          LOG_FIELDS(log_text("why", err->message)));
+	gateway->server.tokens = tokens_closed(INHERIT_TOKENS, gateway->key);
+	return 0;
+}
+
 static int start(struct gateway *gateway, struct error *err)
 {
 	if (read_config(&gateway->config, err) < 0)
@@ -384,9 +399,8 @@ static int start(struct gateway *gateway, struct error *err)
 	gateway->key = key_load(INHERIT_KEY, err);
 	if (!gateway->key)
 		return -1;
-	gateway->server.tokens = tokens_load(INHERIT_TOKENS, gateway->key, err);
-	if (!gateway->server.tokens)
-		return error_prefix(err, "read which tokens were revoked");
+	if (load_tokens(gateway, err) < 0)
+		return -1;
 	gateway->server.templates = templates_load(INHERIT_TEMPLATES, err);
 	if (!gateway->server.templates)
 		return -1;
@@ -436,7 +450,7 @@ int main(void)
 	gateway.keeper_pid = getppid();
 	if (start(&gateway, &err) < 0) {
 		log_write(LOG_ERROR, NULL, "the gateway cannot start", LOG_FIELDS(log_text("why", err.message)));
-		return EXIT_FAILURE;
+		return GATEWAY_CANNOT;
 	}
 	ev_run(gateway.loop, 0);
 	finish(&gateway);

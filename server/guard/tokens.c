@@ -26,6 +26,7 @@ struct tokens {
 	struct evp_pkey_st *key;
 	struct token_record *records;
 	size_t count;
+	bool is_closed;
 	struct verified verified[VERIFIED]; /* each digest has one place */
 };
 
@@ -101,6 +102,8 @@ static struct spare_file file_of(const struct tokens *tokens)
  * and only an administrator comes here. It is written on a full disk too. */
 static int save(const struct tokens *tokens, struct error *err)
 {
+	if (tokens->is_closed)
+		return error_set(err, 0, "`" FILE_NAME "` is damaged");
 	json_t *list = json_array();
 	for (size_t i = 0; i < tokens->count; i++)
 		json_array_append_new(list, record_json(&tokens->records[i]));
@@ -117,13 +120,26 @@ static int save(const struct tokens *tokens, struct error *err)
 
 /* --- lifecycle ------------------------------------------------------------------------------------------------ */
 
-struct tokens *tokens_load(int directory, struct evp_pkey_st *key, struct error *err)
+static struct tokens *allocate(int directory, struct evp_pkey_st *key)
 {
 	struct tokens *tokens = calloc(1, sizeof *tokens);
 	struct token_record *records = calloc(TOKENS_MOST, sizeof *records);
 	if (!tokens || !records)
 		abort();
 	*tokens = (struct tokens){.directory = directory, .key = key, .records = records};
+	return tokens;
+}
+
+struct tokens *tokens_closed(int directory, struct evp_pkey_st *key)
+{
+	struct tokens *tokens = allocate(directory, key);
+	tokens->is_closed = true;
+	return tokens;
+}
+
+struct tokens *tokens_load(int directory, struct evp_pkey_st *key, struct error *err)
+{
+	struct tokens *tokens = allocate(directory, key);
 	bool is_missing;
 	json_t *json = read_file(directory, &is_missing, err);
 	bool good = is_missing || (json && read_records(tokens, json, err) == 0);
@@ -180,7 +196,7 @@ static struct verified *place_of(struct tokens *tokens, const uint8_t digest[DIG
 bool tokens_verify(struct tokens *tokens, const char *token, size_t length, uint64_t now_s, struct principal *principal)
 {
 	uint8_t digest[DIGEST_BYTES];
-	if (length > TOKEN_BYTES || EVP_Digest(token, length, digest, NULL, EVP_sha256(), NULL) != 1)
+	if (tokens->is_closed || length > TOKEN_BYTES || EVP_Digest(token, length, digest, NULL, EVP_sha256(), NULL) != 1)
 		return false;
 	struct verified *verified = place_of(tokens, digest);
 	if (verified->principal.name[0] && memcmp(verified->digest, digest, DIGEST_BYTES) == 0) {

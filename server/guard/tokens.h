@@ -24,6 +24,8 @@ struct tokens;
 /* DIRECTORY and KEY are borrowed. A file that is there and cannot be read is an error: what was revoked would be good
  * again. */
 struct tokens *tokens_load(int directory, struct evp_pkey_st *key, struct error *err);
+/* None, for a server that goes on without that file: no token is good, and the file is not touched. */
+struct tokens *tokens_closed(int directory, struct evp_pkey_st *key);
 void tokens_destroy(struct tokens *tokens); /* NULL is allowed */
 
 /* Fill PRINCIPAL from TOKEN if it is good at NOW_S. What was found good is remembered until it expires. */

@@ -72,18 +72,17 @@ static int open_programs(struct server *server, struct error *err)
 	return server->init < 0 || server->launch.program < 0 || server->worker < 0 || server->launch.pages < 0 ? -1 : 0;
 }
 
+/* At the first start they are made, later they are checked: a server to which nobody can come does not start. */
 static int make_keys(struct server *server, struct error *err)
 {
-	if (!state_has_key(&server->state)) {
-		char *argv[] = {(char *)(uintptr_t) "sandbar-keys", server->state.path, NULL};
-		int program = program_open(argv[0], err);
-		if (program < 0)
-			return -1;
-		int result = program_run(program, argv, err);
-		close(program);
-		if (result < 0)
-			return -1;
-	}
+	char *argv[] = {(char *)(uintptr_t) "sandbar-keys", server->state.path, NULL};
+	int program = program_open(argv[0], err);
+	if (program < 0)
+		return -1;
+	int result = program_run(program, argv, err);
+	close(program);
+	if (result < 0)
+		return error_prefix(err, "the keys in `%s`", server->state.path);
 	server->launch.key = state_open_key(&server->state, err);
 	return server->launch.key < 0 ? -1 : 0;
 }

@@ -160,11 +160,6 @@ int state_make_root(const struct state *state, char path[PATH_MAX], struct error
 	return make_subdirectory(state, "root", err);
 }
 
-bool state_has_key(const struct state *state)
-{
-	return faccessat(state->directory, "signing.key", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 int state_open_key(const struct state *state, struct error *err)
 {
 	int fd = plain_file_open(state->directory, "signing.key", O_RDONLY, 0);

@@ -36,7 +36,6 @@ void state_name(const struct state *state, char name[32]);
 int state_open_for(const struct state *state, const char *name, uid_t uid, gid_t gid, struct error *err);
 /* PATH becomes that of root/, which exists. */
 int state_make_root(const struct state *state, char path[PATH_MAX], struct error *err);
-bool state_has_key(const struct state *state);
 int state_open_key(const struct state *state, struct error *err);
 
 /* Replace `address` by "URL\n" (0644), atomically; remove it. */

@@ -70,6 +70,7 @@ struct supervisor {
 	bool announced, hung_up;
 	bool is_failure; /* the gateway's death is its own: it hung */
 	bool has_left;   /* it ended as asked */
+	bool has_failed; /* it said that it cannot start */
 };
 
 typedef enum state action(struct supervisor *supervisor);
@@ -143,6 +144,8 @@ static enum state succeed(struct supervisor *supervisor)
 /* One that served is followed by the next at once, however often; one that never served may be unable to. */
 static enum state restart(struct supervisor *supervisor)
 {
+	if (supervisor->has_failed && !supervisor->announced)
+		return kill_all(supervisor, EXIT_CANNOT);
 	supervisor->start_deaths += supervisor->state == STARTING && supervisor->is_failure;
 	if (supervisor->start_deaths >= START_DEATHS) {
 		log_write(LOG_ERROR, NULL, "gateways die before they serve: giving up",
@@ -304,6 +307,7 @@ static void take_gateway_end(struct supervisor *supervisor)
 		return;
 	supervisor->is_failure |= !was_killed_from_outside(status);
 	supervisor->has_left = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	supervisor->has_failed = WIFEXITED(status) && WEXITSTATUS(status) == GATEWAY_CANNOT;
 	supervisor->launch->config.after_failure = supervisor->is_failure;
 	bool asked = supervisor->state >= REPLACING;
 	log_write(asked ? LOG_INFO : LOG_ERROR, NULL, asked ? "the gateway has left" : "the gateway died",

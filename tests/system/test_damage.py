@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
 
-from test_full_disk import kill_gateway
+import pytest
+
+from test_full_disk import is_let_in, kill_gateway
 from test_record import children_named, wait_for
 from wire import RemoteError, View
 
@@ -112,3 +115,93 @@ class Torn(View):
 
     def take_state(self, frame):
         assert self.gaps
+
+
+def refused(programs, state, *before):
+    """Start a server that must not come up: its exit code, and what it says."""
+    argv = [*before, str(programs / "sandbard"), "--listen", "127.0.0.1:0", "--state", str(state)]
+    ran = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, text=True, cwd="/")
+    return ran.returncode, ran.stdout + ran.stderr
+
+
+def test_keys_that_cannot_be_used(start_server, programs):
+    """The key, the owner's token or the list of tokens is damaged, in each of many ways: the server says which and what to do,
+    and leaves with 1 at once. A token that is missing alone is made anew."""
+    server = start_server()
+    with server.client() as client:
+        client.call("token.create", name="t", rights=["read"])
+    assert server.stop() == 0
+    ways = {
+        "empty": lambda path, whole: path.write_bytes(b""),
+        "cut": lambda path, whole: path.write_bytes(whole[:-9]),
+        "flipped": lambda path, whole: path.write_bytes(whole[:60] + bytes([whole[60] ^ 4]) + whole[61:]),
+        "a pipe": lambda path, whole: (path.unlink(), os.mkfifo(path)),
+    }
+    for name in ("owner.token", "signing.key", "tokens/tokens.json"):
+        path = server.state / name
+        whole, owner = path.read_bytes(), path.stat()
+        for way, damage in ways.items():
+            if name == "tokens/tokens.json" and way == "flipped":
+                continue  # it can be a good one of another token
+            damage(path, whole)
+            code, text = refused(programs, server.state)
+            assert code == 1 and path.name in text and "giving up" not in text, (name, way, code, text)
+            path.unlink()
+            path.write_bytes(whole)
+            path.chmod(0o600)
+            os.chown(path, owner.st_uid, owner.st_gid)
+    before = (server.state / "owner.token").read_text()
+    (server.state / "owner.token").unlink()
+    again = start_server("--state", str(server.state))
+    again.state = server.state
+    assert again.token != before.strip()
+    again.client().close()
+    assert again.stop() == 0
+
+
+def test_the_list_of_tokens_is_damaged_while_it_runs(start_server):
+    """tokens.json is damaged, and the gateway dies: sessions go on, and nobody comes in, for nobody knows who was revoked. When the
+    file is mended and the gateway replaced, all is as before."""
+    server = start_server()
+    client = server.client()
+    session = client.create()
+    process = client.shell(session, "sleep 3; echo still here; sleep 1000")
+    made = client.call("token.create", name="t", rights=["read"])
+    client.call("token.revoke", id=client.call("token.create", name="u", rights=["read"])["id"])
+    path = server.state / "tokens/tokens.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    kill_gateway(server)
+    for token in (server.token, made["token"]):
+        assert not is_let_in(server, token)
+    assert "no token is accepted" in server.text()
+    path.write_bytes(whole)
+    served = server.text().count('"message":"serving"')
+    server.process.send_signal(signal.SIGUSR2)
+    wait_for(lambda: server.text().count('"message":"serving"') > served)
+    with server.client() as again:
+        channel = again.attach(session, after=0)
+        channel.wait(lambda view: view.bytes(process) == b"still here\n")
+        again.call("session.end", session=session)
+    assert is_let_in(server, made["token"])
+
+
+def test_limits_of_the_server_itself(start_server, programs, tmp_path):
+    """Too few open files: the server names how many it needs. With as many it serves. Files that may not grow: an error of
+    the session, and no gateway dies."""
+    (tmp_path / "state").mkdir(mode=0o700)
+    for files in (40, 64, 127):
+        code, text = refused(programs, tmp_path / "state", "prlimit", f"--nofile={files}:{files}")
+        assert code == 1 and "open files" in text and "128" in text, (code, text)
+    few = start_server(before=["prlimit", "--nofile=128:128"])
+    with few.client() as client:
+        session = client.create()
+        assert client.run(session, "echo fine")["stdout"] == b"fine\n"
+        client.call("session.end", session=session)
+    small = start_server(before=["prlimit", "--fsize=1048576:1048576"])
+    with small.client() as client:
+        for _ in range(3):
+            with pytest.raises(RemoteError) as caught:
+                client.create()
+            assert caught.value.code == "limit" and "large" in caught.value.message
+        assert client.hello["epoch"] == 1
