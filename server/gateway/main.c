@@ -446,6 +446,7 @@ int main(void)
 	static struct gateway gateway;
 	struct error err = {0};
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of what was to be written */
 	signal(SIGINT, SIG_IGN); /* ^C goes to the whole foreground group; the keeper decides what it means */
 	gateway.keeper_pid = getppid();
 	if (start(&gateway, &err) < 0) {

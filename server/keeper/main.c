@@ -2,6 +2,8 @@
 #include "doctor.h"
 #include "server.h"
 
+#include <signal.h>
+
 static int print_help(void)
 {
 	flags_help(&options_table, stdout);
@@ -27,6 +29,7 @@ int main(int argc, char **argv)
 	static struct config_file file;
 	struct options options;
 	struct error err;
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of who writes to it; our children inherit that */
 	if (options_parse(&options, &file, argc, argv, &err) < 0) {
 		fprintf(stderr, "sandbard: %s\n", err.message);
 		return EXIT_USAGE;

@@ -44,7 +44,10 @@ static int open_state(struct server *server, struct error *err)
 	return 0;
 }
 
-enum { SANDBOX_DESCRIPTORS = 16 /* that an idle sandbox takes here, at most: its cgroups, its init */ };
+enum {
+	SANDBOX_DESCRIPTORS = 16, /* that an idle sandbox takes here, at most: its cgroups, its init */
+	LEAST_DESCRIPTORS = 128,  /* with which a server serves at all, a session or two */
+};
 
 /* As many descriptors as the hard limit allows: each sandbox takes some here, each connection one in the gateway. What
  * does not fit is an error of that session; that it may come to that is told now. */
@@ -53,6 +56,10 @@ static int raise_descriptors(struct server *server, struct error *err)
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return error_set(err, errno, "getrlimit");
+	if (limit.rlim_max < LEAST_DESCRIPTORS)
+		return error_set(err, 0,
+		                 "the limit of open files is %llu, and must be %d at least (`ulimit -Hn`, LimitNOFILE=)",
+		                 (unsigned long long)limit.rlim_max, LEAST_DESCRIPTORS);
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return error_set(err, errno, "setrlimit");

@@ -235,7 +235,7 @@ static enum error_code code_of(const struct error *err)
 {
 	if (err->errnum == ENOSPC || err->errnum == EDQUOT)
 		return CODE_NO_SPACE;
-	return err->errnum == EMFILE || err->errnum == ENFILE ? CODE_LIMIT : CODE_INTERNAL;
+	return err->errnum == EMFILE || err->errnum == ENFILE || err->errnum == EFBIG ? CODE_LIMIT : CODE_INTERNAL;
 }
 
 static struct session *make_session(struct sessions *sessions, const struct session_options *options, const char *id,
