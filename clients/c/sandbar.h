@@ -145,7 +145,8 @@ struct sandbar_session {
 	const char *const *env;     /* "NAME=value", ended by NULL; may be NULL */
 	const char *const *require; /* layers that must be on, ended by NULL; may be NULL */
 	struct sandbar_limits limits;
-	uint64_t ttl_ms; /* 0 = it lives until it is ended */
+	uint64_t ttl_ms;        /* 0 = it lives until it is ended */
+	uint64_t disconnect_ms; /* it ends when this client was away for so long; 0 = it does not */
 };
 
 /* Blocking. SESSION may be NULL: all defaults. */

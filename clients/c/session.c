@@ -60,7 +60,8 @@ static void write_texts(struct writer *params, const char *const *texts)
 static void write_session(struct writer *params, const struct sandbar_session *session)
 {
 	writer_map(params, 1 + (session->name ? 1U : 0) + (session->env ? 1U : 0) + (session->require ? 1U : 0) +
-	                       (session->template ? 1U : 0) + (session->profile ? 1U : 0) + (session->ttl_ms ? 1U : 0));
+	                       (session->template ? 1U : 0) + (session->profile ? 1U : 0) + (session->ttl_ms ? 1U : 0) +
+	                       (session->disconnect_ms ? 2U : 0));
 	write_limits(params, &session->limits);
 	if (session->name)
 		writer_key_str(params, "name", session->name);
@@ -76,6 +77,10 @@ static void write_session(struct writer *params, const struct sandbar_session *s
 	}
 	if (session->ttl_ms)
 		writer_key_uint(params, "ttl_ms", session->ttl_ms);
+	if (session->disconnect_ms) {
+		writer_key_str(params, "on_disconnect", "end");
+		writer_key_uint(params, "disconnect_ms", session->disconnect_ms);
+	}
 }
 
 static bool read_session_id(struct reader *reader, void *into)

@@ -17,6 +17,8 @@ const char *const role_choices[] = {"viewer", "editor", "owner", NULL}; /* index
 															   .summary = "the id that session.create gave" \
 	}
 
+static const char *const on_disconnect_choices[] = {"keep", "end", NULL};
+
 const struct param session_create_params[] = {
 	{"name", PARAM_TEXT, offsetof(struct session_create_args, name), .most = LIMIT_NAME_BYTES,
      .summary = "shown in lists"},
@@ -28,6 +30,10 @@ const struct param session_create_params[] = {
      .summary = "what the session may use"},
 	{"ttl_ms", PARAM_UINT, offsetof(struct session_create_args, ttl_ms), .most = years_ms,
      .summary = "it ends this long after it was made"},
+	{"on_disconnect", PARAM_CHOICE, offsetof(struct session_create_args, on_disconnect),
+     .choices = on_disconnect_choices, .summary = "what happens when its client has left"},
+	{"disconnect_ms", PARAM_UINT, offsetof(struct session_create_args, disconnect_ms), .least = 1, .most = years_ms,
+     .summary = "how long it must have left"},
 	{"profile", PARAM_TEXT, offsetof(struct session_create_args, profile), .least = 1, .most = LIMIT_NAME_BYTES,
      .summary = "which system calls its processes may make"},
 	{"require", PARAM_STRINGS, offsetof(struct session_create_args, require), .most = LAYER_COUNT,
@@ -36,7 +42,8 @@ const struct param session_create_params[] = {
      .summary = "what the client notes beside it"},
 	{0},
 };
-const struct session_create_args session_create_defaults = {.name = "", .template = TEMPLATE_DEFAULT};
+const struct session_create_args session_create_defaults = {
+	.name = "", .template = TEMPLATE_DEFAULT, .disconnect_ms = 10000};
 
 const struct param session_list_params[] = {
 	{"ended", PARAM_BOOL, offsetof(struct session_list_args, ended),
@@ -185,6 +192,10 @@ void handle_session_create(struct call *call, const void *arguments)
 	const struct session_create_args *args = arguments;
 	struct session_options options = {
 		.name = args->name, .tenant = call->caller->principal.tenant, .context = (const char *const *)args->context};
+	if (args->on_disconnect == 1) {
+		options.client = call->caller->client;
+		options.away_ms = args->disconnect_ms;
+	}
 	if (!has_room(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
 		return;
 	struct session_wait *wait = wait_create(call);
@@ -417,7 +428,7 @@ static void write_record(struct writer *writer, const struct session *session)
 static void write_info(struct writer *writer, const struct session *session)
 {
 	const struct journal *journal = session->journal;
-	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 11 : 9));
+	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 12 : 10));
 	write_summary(writer, session);
 	writer_key_uint(writer, "ttl_ms", session->ttl_ms);
 	writer_str(writer, "context");
@@ -434,6 +445,8 @@ static void write_info(struct writer *writer, const struct session *session)
 	writer_key_uint(writer, "bytes", journal ? journal_tail(journal) - journal_head(journal) : 0);
 	write_record(writer, session);
 	write_participants(writer, session);
+	writer_str(writer, "terminals");
+	sharing_write_all(writer, session);
 	write_session_queues(writer, session);
 }
 

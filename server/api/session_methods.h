@@ -13,7 +13,8 @@ struct session_create_args {
 	struct limit_set limits;
 	struct optional_uint record; /* stands among the limits on the wire */
 	bool has_limits;
-	uint64_t ttl_ms;
+	uint64_t ttl_ms, disconnect_ms;
+	int on_disconnect; /* index of the row's choices */
 };
 
 struct session_list_args {

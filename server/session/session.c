@@ -196,6 +196,7 @@ struct session *session_allocate(struct sessions *home, const char *id)
 	ev_timer_init(&session->ttl, on_ttl, 0., 0.);
 	ev_timer_init(&session->deadline, on_deadline, 0., 0.);
 	session->ttl.data = session->deadline.data = session;
+	owner_init(&session->client, session);
 	return session;
 }
 
@@ -209,6 +210,7 @@ void session_release(struct session *session)
 	}
 	ev_timer_stop(session->home->loop, &session->ttl);
 	ev_timer_stop(session->home->loop, &session->deadline);
+	owner_stop(&session->client);
 	if (session->home->run.session == session)
 		session->home->run.session = NULL;
 	recording_destroy(session->recording);
@@ -247,6 +249,10 @@ static struct session *make_session(struct sessions *sessions, const struct sess
 	session->limits = options->limits;
 	session->context = context_copy(options->context);
 	session->most_ttl_ms = options->most_ttl_ms;
+	if (options->client) {
+		memcpy(session->client.client, options->client, CLIENT_ID_BYTES);
+		session->client.away_ms = options->away_ms;
+	}
 	session->ttl_ms = options->ttl_ms ? options->ttl_ms : sessions->default_ttl_ms;
 	session->record_bytes = options->record_bytes < sessions->record_bytes ? options->record_bytes
 	                                                                       : sessions->record_bytes;
@@ -450,6 +456,7 @@ void session_await_sync(struct session *session)
 {
 	session->home->unsynced++;
 	arm_deadline(session, sync_grace_s);
+	owner_left(&session->client); /* it connects again, as everybody does */
 }
 
 /* A restored session's init has told what it knows. */

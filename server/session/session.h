@@ -11,6 +11,7 @@
 #include "context.h"
 #include "counters.h"
 #include "kept.h"
+#include "owner.h"
 #include "process.h"
 #include "recorder.h"
 #include "sandbox/driver.h"
@@ -60,6 +61,7 @@ struct session {
 	uint64_t checkpointed;  /* the journal's position at the last round of checkpoints */
 	LIST_HEAD(, channel) channels;
 	LIST_HEAD(, session_watch) watches;
+	struct owner client;    /* that it ends with */
 	ev_timer ttl, deadline; /* deadline: of ending, and of its end's being fetched and recorded */
 	struct writer event;    /* scratch for the frame that is being written */
 };
@@ -98,6 +100,8 @@ struct session_options {
 	struct sandbox_limits limits;
 	uint32_t required_layers;
 	uint64_t ttl_ms, most_ttl_ms;
+	const uint8_t *client; /* that it ends with, when it was away for AWAY_MS; NULL: with none */
+	uint64_t away_ms;
 	const char *const *context; /* is copied */
 	uint64_t record_bytes;      /* within the server's */
 };
@@ -117,7 +121,7 @@ void sessions_client_back(struct sessions *sessions, const uint8_t client[CLIENT
 /* NULL on error, with *CODE one of the wire's codes. WATCH hears `created` or `failed`. */
 struct session *session_create(struct sessions *sessions, const struct session_options *options,
                                struct session_watch *watch, enum error_code *code, struct error *err);
-/* End it for REASON ("ended", "ttl", "stopped", "lost"); WATCH (may be NULL) hears `ended`. */
+/* End it for REASON ("ended", "ttl", "disconnect", "stopped", "lost"); WATCH (may be NULL) hears `ended`. */
 void session_end(struct session *session, const char *reason, struct session_watch *watch);
 
 /* Change what is not NULL, and write it down. -1: nothing has changed. */

@@ -35,11 +35,9 @@ static const struct {
 	const char *name;
 	size_t offset;
 } number_rows[] = {
-	{"record_bytes", offsetof(struct session, record_bytes)},
-	{"most_ttl_ms", offsetof(struct session, most_ttl_ms)},
-	{"created_us", offsetof(struct session, created_us)},
-	{"ended_us", offsetof(struct session, ended_us)},
-	{"last", offsetof(struct session, kept_last)},
+	{"record_bytes", offsetof(struct session, record_bytes)}, {"most_ttl_ms", offsetof(struct session, most_ttl_ms)},
+	{"created_us", offsetof(struct session, created_us)},     {"away_ms", offsetof(struct session, client.away_ms)},
+	{"ended_us", offsetof(struct session, ended_us)},         {"last", offsetof(struct session, kept_last)},
 };
 enum { NUMBER_ROWS = sizeof number_rows / sizeof *number_rows };
 
@@ -145,6 +143,22 @@ static char **context_from(json_t *map)
 	return context;
 }
 
+static json_t *client_json(const uint8_t client[CLIENT_ID_BYTES])
+{
+	char text[2 * CLIENT_ID_BYTES + 1];
+	for (size_t i = 0; i < CLIENT_ID_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", client[i]);
+	return json_string(text);
+}
+
+static void client_from(uint8_t client[CLIENT_ID_BYTES], const json_t *json)
+{
+	const char *text = json_string_value(json);
+	for (size_t i = 0; text && i < CLIENT_ID_BYTES; i++)
+		if (sscanf(text + 2 * i, "%2hhx", &client[i]) != 1)
+			return;
+}
+
 /* One that has ended changes no more. */
 static int write_whole(const struct session *session, int directory, const json_t *json, struct error *err)
 {
@@ -171,6 +185,8 @@ int session_file_save(const struct session *session, struct error *err)
 		json_object_set_new(json, "context", context_json(session->context));
 	if (json)
 		json_object_set_new(json, "access", access_json(&session->access));
+	if (json && session->client.away_ms > 0)
+		json_object_set_new(json, "client", client_json(session->client.client));
 	if (json && session->end_reason)
 		json_object_set_new(json, "ending", json_string(session->end_reason));
 	for (size_t i = 0; json && i < NUMBER_ROWS; i++) {
@@ -203,7 +219,7 @@ static json_t *read_whole(int directory, struct error *err)
 /* Reasons are static texts in the running program. */
 static const char *known_reason(const char *text)
 {
-	static const char *const reasons[] = {"ended", "ttl", "stopped", "lost"};
+	static const char *const reasons[] = {"ended", "ttl", "disconnect", "stopped", "lost"};
 	for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)
 		if (strcmp(reasons[i], text) == 0)
 			return reasons[i];
@@ -258,6 +274,7 @@ int session_file_load(struct session *session, int directory, struct error *err)
 		uint64_t number = (uint64_t)json_integer_value(json_object_get(json, number_rows[i].name));
 		memcpy((char *)session + number_rows[i].offset, &number, sizeof number);
 	}
+	client_from(session->client.client, json_object_get(json, "client"));
 	session->end_reason = known_reason(json_string_value(json_object_get(json, "ending")));
 	bool good = access_from(&session->access, json_object_get(json, "access"));
 	json_decref(json);

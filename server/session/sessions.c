@@ -93,12 +93,23 @@ static void for_each_process_of(struct sessions *sessions, const uint8_t client[
 				tell(process);
 }
 
+static void for_each_owned_by(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES],
+                              void (*tell)(struct owner *owner))
+{
+	struct session *session;
+	LIST_FOREACH(session, &sessions->list, link)
+		if (session->client.away_ms > 0 && memcmp(session->client.client, client, CLIENT_ID_BYTES) == 0)
+			tell(&session->client);
+}
+
 void sessions_client_left(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES])
 {
 	for_each_process_of(sessions, client, process_client_left);
+	for_each_owned_by(sessions, client, owner_left);
 }
 
 void sessions_client_back(struct sessions *sessions, const uint8_t client[CLIENT_ID_BYTES])
 {
 	for_each_process_of(sessions, client, process_client_back);
+	for_each_owned_by(sessions, client, owner_back);
 }

@@ -1,9 +1,13 @@
 """Cancelled means gone, detached means alive. (Case 17.)"""
 
+import os
+import signal
 import time
 
 import pytest
 from test_endings import alive, await_dead
+from test_gateway import gateway
+from websocket import Closed
 from wire import SLOWNESS, RemoteError
 
 PROOF = "sleep 2; touch /work/PROOF; sleep 0.1"
@@ -127,3 +131,59 @@ def test_a_signal_to_a_session_that_ends(server):
                     client.answer(number)
                 except RemoteError as error:
                     assert error.code in ("session_ended", "not_found", "process_exited"), error
+
+
+def reasons(client):
+    return {row["session"]: row["reason"] for row in client.call("session.list", ended=True)["sessions"]}
+
+
+def test_a_session_ends_with_its_client(server):
+    """Sessions that are to end with the client that made them: one whose client comes back in time stays, one whose client stays away
+    ends, and so does one whose gateway died meanwhile; one that does not depend on anybody stays."""
+    with server.client() as watcher:
+        free = watcher.create()
+        client = server.client()
+        there, gone = (client.create(on_disconnect="end", disconnect_ms=ms) for ms in (30000, 700))
+        process = client.start(there, "sleep", "1000")
+        client.cut()
+        deadline = time.monotonic() + 20 * SLOWNESS
+        while gone not in reasons(watcher):
+            assert time.monotonic() < deadline
+            time.sleep(.1)
+        assert reasons(watcher)[gone] == "disconnect"
+        back = server.client(client_id=client.client_id)
+        assert back.processes(there)[process]["state"] == "running" and free in {row["session"] for row in back.call("session.list")["sessions"]}
+        last = back.create(on_disconnect="end", disconnect_ms=1500)
+        back.cut()
+    os.kill(gateway(server), signal.SIGKILL)
+    deadline = time.monotonic() + 30 * SLOWNESS
+    while True:
+        try:
+            with server.client() as watcher:
+                if last in reasons(watcher):
+                    break
+        except (OSError, Closed):
+            pass
+        assert time.monotonic() < deadline
+        time.sleep(.2)
+    with server.client() as watcher:
+        assert reasons(watcher)[last] == "disconnect"
+        assert watcher.processes(there)[process]["state"] == "running"
+        for session in free, there:
+            watcher.call("session.end", session=session)
+
+
+def test_a_run_that_is_killed_leaves_nothing(server):
+    """`sandbar run` dies by SIGKILL: its session is not there for ever."""
+    with server.client() as watcher:
+        running = server.command("run", "--give-up", "1s", "--", "sleep", "1000")
+        deadline = time.monotonic() + 30 * SLOWNESS
+        while not (rows := [row for row in watcher.call("session.list")["sessions"] if row["processes"]]):
+            assert time.monotonic() < deadline
+            time.sleep(.05)
+        running.kill()
+        running.communicate()
+        while watcher.call("session.list")["sessions"]:
+            assert time.monotonic() < deadline + 60 * SLOWNESS
+            time.sleep(.1)
+        assert reasons(watcher)[rows[0]["session"]] == "disconnect"

@@ -15,7 +15,8 @@
 enum {
 	PIPE_WINDOW = 1024 * 1024,
 	TERMINAL_WINDOW = 64 * 1024, /* small: what is on its way when ^C is typed */
-	DISCONNECT_SLACK_MS = 30000, /* the server waits longer than this client tries */
+	DISCONNECT_SLACK_MS = 10000, /* the server waits longer than this client tries */
+	END_SLACK_MS = 5000,         /* and the session of a run ends after its process */
 	LONGEST_MS = 24 * 3600 * 1000,
 	INTERRUPTS_TO_KILL = 2,
 	INTERRUPTS_TO_LEAVE = 3,
@@ -293,11 +294,16 @@ static uint64_t give_up_ms(const struct options *options)
 	return options->give_up_ms ? options->give_up_ms : (uint64_t)LONGEST_MS;
 }
 
+/* Whether what is started goes with its client. */
+static bool kills(const struct options *options, bool is_own)
+{
+	return options->on_disconnect ? strcmp(options->on_disconnect, "kill") == 0 : is_own && !options->keep;
+}
+
 static struct sandbar_process process_of(const struct execution *execution)
 {
 	const struct options *options = execution->options;
-	bool kills = options->on_disconnect ? strcmp(options->on_disconnect, "kill") == 0
-	                                    : execution->is_own && !options->keep;
+	bool is_killed = kills(options, execution->is_own);
 	struct sandbar_process process = {
 		.argv = options->program,
 		.env = (const char *const *)options->env.items,
@@ -305,8 +311,8 @@ static struct sandbar_process process_of(const struct execution *execution)
 		.name = options->name,
 		.with_stdin = has_stdin(options) && !options->terminal,
 		.kill_tree_on_exit = options->kill_tree,
-		.kill_on_disconnect = kills,
-		.disconnect_ms = kills ? give_up_ms(options) + DISCONNECT_SLACK_MS : 0,
+		.kill_on_disconnect = is_killed,
+		.disconnect_ms = is_killed ? give_up_ms(options) + DISCONNECT_SLACK_MS : 0,
 		.wall_ms = options->wall_ms,
 		.cpu_ms = options->cpu_ms,
 		.idle_ms = options->idle_ms,
@@ -563,6 +569,7 @@ int execution_run(struct options *options)
 		.profile = options->profile,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,
+		.disconnect_ms = kills(options, true) ? give_up_ms(options) + DISCONNECT_SLACK_MS + END_SLACK_MS : 0,
 	};
 	pass_term(options);
 	if (sandbar_session_create(execution.context.sandbar, &session, execution.session, &error) < 0)
