@@ -113,6 +113,8 @@ def test_a_terminal_is_handed_over(server, screens, made):
     bert.see("anna drives: the key and r ask for it")
     bert.keys(KEY, "r")
     anna.see("bert asks to drive")
+    listed = sandbar(server, "who", made)
+    assert re.search(r"drives 1 .* anna", listed) and re.search(r"asks for 1 .* bert", listed), listed
     anna.keys(KEY, "g")
     bert.see("you drive")
     anna.see("bert drives")
