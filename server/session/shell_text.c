@@ -11,9 +11,13 @@ enum { FRAME_BYTES = 512, QUOTED_BYTES = SHELL_PIECE_BYTES - FRAME_BYTES, ESCAPE
 
 #define PLACES " >&7 2>&8 7>&- 8>&- 9>&-\n"
 
-/* A backslash keeps an alias out, `builtin` a function of the same name. What these lines themselves say goes nowhere. */
-static const char ask_format[] =
-	"\\builtin printf '%%s %%d ' %s \"$?\" >&9;\\builtin pwd >&9;\\builtin printf '\\0' >&9\n";
+/* A backslash keeps an alias out, `builtin` a function of the same name. What these lines themselves say goes nowhere. It takes
+ * an `eval` to tell, since a shell that has none (`enable -n eval`) runs no command either. */
+static const char ask_format[] = "\\builtin eval '\\builtin printf \"%%s %%d \" %s \"$?\" >&9;\\builtin pwd >&9;"
+								 "\\builtin printf \"\\0\" >&9'\n";
+
+/* What a gateway gathered that died before it came to run it. */
+#define FORGET "\\builtin unset -v _sandbar_command _sandbar_input;"
 
 size_t shell_text_ask(const char nonce[SHELL_NONCE_BYTES + 1], char piece[SHELL_PIECE_BYTES])
 {
@@ -63,7 +67,7 @@ static size_t write_short(struct shell_text *text, const char *quoted, char *pie
 {
 	char prefix[64];
 	write_prefix(text->last_code, prefix);
-	int length = snprintf(piece, SHELL_PIECE_BYTES, "%s\\builtin eval $'%s' </dev/null" PLACES, prefix, quoted);
+	int length = snprintf(piece, SHELL_PIECE_BYTES, FORGET "%s\\builtin eval $'%s' </dev/null" PLACES, prefix, quoted);
 	text->step = DONE;
 	return (size_t)length +
 	       (size_t)snprintf(piece + length, (size_t)(SHELL_PIECE_BYTES - length), ask_format, text->nonce);

@@ -119,7 +119,7 @@ Test(session, without_a_place_for_its_journal_it_is_an_error)
 	close(null);
 	house.sessions.ring_bytes = UINT64_C(1) << 60;
 	cr_expect_null(session_create(&house.sessions, &options, &watch, &code, &err));
-	cr_expect(code == CODE_NO_SPACE || code == CODE_INTERNAL, "%s: %s", error_code_name(code), err.message);
+	cr_expect(code == CODE_NO_SPACE || code == CODE_LIMIT, "%s: %s", error_code_name(code), err.message);
 }
 
 Test(session, nothing_is_started_before_it_is_ready_nor_after_its_end)
