@@ -1,16 +1,32 @@
 #include "execute.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A script may lack its first line; a program of another machine, or a part of one, is none, and must not be read as one. */
+static bool is_text(const char *path)
+{
+	char head[128];
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t length = file < 0 ? -1 : read(file, head, sizeof head);
+	if (file >= 0)
+		close(file);
+	return length >= 0 && !memchr(head, '\0', (size_t)length) && !(length >= 4 && memcmp(head, "\177ELF", 4) == 0);
+}
 
 static int execute_path(char *path, char **argv, char **envp)
 {
 	execve(path, argv, envp);
 	if (errno != ENOEXEC)
 		return -1;
+	if (!is_text(path)) {
+		errno = ENOEXEC;
+		return -1;
+	}
 	char *name = argv[0];
 	argv[-1] = (char[]){"/bin/sh"};
 	argv[0] = path;

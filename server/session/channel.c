@@ -452,10 +452,18 @@ static void tell_live_if_due(struct channel *channel)
 	writer_uint(&channel->own, channel->at.seq - 1);
 }
 
-const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length)
+/* Who has no credit is told of what he misses when he has some again: in one GAP, and not in one after the other. */
+static void tell_gaps(struct channel *channel)
 {
+	if (channel->has_credit && channel->sent >= channel->credit)
+		return;
 	skip_to_recent(channel);
 	tell_what_is_missing(channel);
+}
+
+const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length)
+{
+	tell_gaps(channel);
 	if (channel->own.length == 0 && are_screens_due(channel))
 		screens_write(&channel->screens);
 	tell_live_if_due(channel);
@@ -465,7 +473,7 @@ const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length
 	if (message)
 		return message;
 	/* What was passed over can end before LIVE, or before something that is missing. */
-	tell_what_is_missing(channel);
+	tell_gaps(channel);
 	tell_live_if_due(channel);
 	return channel->own.length > 0 ? own_message(channel, length) : NULL;
 }

@@ -210,3 +210,17 @@ def test_what_cannot_be_started_is_told_in_text(server, params):
             other.wait(lambda: process in late.exited)
         assert late.exited[process] == view.exited[process] == client.processes(session)[process]["exited"]
         client.call("session.end", session=session)
+
+
+def test_what_is_no_program_is_not_read_as_a_script(client, session):
+    """A truncated ELF file and one of a foreign machine are 126, with a message; a script without a first line still runs in sh."""
+    make = ("head -c 40 /bin/true >/work/cut; printf '\\177ELF\\001\\002\\001\\000%0100d' 0 >/work/foreign; echo 'echo script; exit 5' >/work/script;"
+            "printf 'a\\000b' >/work/data; : >/work/empty; chmod +x /work/*")
+    assert client.run(session, make)["exited"]["exit_code"] == 0
+    for name in "cut", "foreign", "data":
+        answer = client.call("process.run", session=session, argv=[f"/work/{name}"])
+        assert answer["exited"]["exit_code"] == 126 and "not a program" in answer["exited"]["message"], (name, answer)
+        assert answer["stderr"] == answer["stdout"] == b""
+    answer = client.call("process.run", session=session, argv=["/work/script"])
+    assert (answer["exited"]["exit_code"], answer["stdout"]) == (5, b"script\n")
+    assert client.call("process.run", session=session, argv=["/work/empty"])["exited"]["exit_code"] == 0

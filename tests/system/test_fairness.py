@@ -10,7 +10,7 @@ import pytest
 from conftest import QUARANTINE
 from test_gateway import gateway
 from websocket import BINARY, Closed, WebSocket
-from wire import CREDIT, EOF, EVENTS, OUTPUT, SLOWNESS, STDIN, STDOUT, TTY, View
+from wire import CREDIT, EOF, EVENTS, GAP, OUTPUT, SLOWNESS, STDIN, STDOUT, TTY, View
 
 TURN = 128 * 1024   # bytes that a channel puts into one message, but for one whole frame
 FRAME = 64 * 1024 + 64  # of OUTPUT
@@ -166,6 +166,21 @@ def test_without_credit_only_what_is_not_counted_comes(client, session):
     client.call("session.end", session=other)
     client.wait(lambda: channel.closed == "session_ended")
     assert 13 in channel.frames
+
+
+def test_a_pause_is_one_gap(client, session):
+    """A viewer takes nothing for some seconds while a terminal floods over the ring many times: when he goes on, he is told once what
+    he missed."""
+    channel = client.attach(session, View(keep=False), credit=20000)
+    process = client.start(session, "cat", "/dev/zero", terminal={"cols": 80, "rows": 24})
+    client.wait(lambda: channel.view.length.get((process, TTY), 0) > 0)
+    time.sleep(.5)
+    before = channel.frames.count(GAP)
+    time.sleep(3)
+    assert channel.frames.count(GAP) == before, "nothing is told while he takes nothing"
+    channel.send([CREDIT, 1 << 50])
+    client.wait(lambda: channel.frames.count(GAP) > before)
+    assert before == 0
 
 
 def flood(client, script="cat /dev/zero"):
