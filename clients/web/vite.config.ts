@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from "vite";
 const PACK_FROM_BYTES = 1024;
 
 /** Beside each text file stands what the server sends of it to who understands gzip. */
-function packed(): Plugin {
+export function packed(): Plugin {
 	return {
 		name: "packed",
 		enforce: "post",
@@ -36,7 +36,9 @@ export default defineConfig({
 		assetsInlineLimit: 0, // the policy of the pages allows nothing inside their text
 		modulePreload: { polyfill: false },
 		chunkSizeWarningLimit: 1000,
-		rollupOptions: { input: { index: page("index.html"), session: page("session.html") } },
+		rollupOptions: {
+			input: { index: page("index.html"), session: page("session.html"), replay: page("replay.html") },
+		},
 	},
 	plugins: [packed()],
 });

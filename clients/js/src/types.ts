@@ -83,9 +83,10 @@ export interface SessionInfo {
 	readonly name: string;
 	readonly created_us: number;
 	readonly processes: number;
-	readonly participants: number;
+	/** Those that have ended have neither of these two. */
+	readonly participants?: number;
+	readonly context?: Readonly<Record<string, string>>;
 	readonly seq: number;
-	readonly context: Readonly<Record<string, string>>;
 	readonly ended_us?: number;
 	readonly reason?: string;
 }

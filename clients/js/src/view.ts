@@ -106,10 +106,11 @@ export class SessionView extends Emitter<ViewEvents> {
 		this.emit("terminals", undefined);
 	}
 
-	private restate({ processes, participants, terminals }: ChannelFrames["state"]): void {
-		this.addProcesses(processes);
-		this.setParticipants(participants);
-		this.setTerminals(terminals);
+	/** Of what a server leaves out, what was known stays. */
+	private restate({ processes, participants, terminals }: Partial<ChannelFrames["state"]>): void {
+		this.addProcesses(processes ?? []);
+		this.setParticipants(participants ?? [...this.participants.values()]);
+		this.setTerminals(terminals ?? []);
 	}
 
 	private setParticipants(list: readonly Participant[]): void {

@@ -67,7 +67,7 @@ class SessionsPage {
 	private draw(): void {
 		const wanted = this.search.value.toLowerCase();
 		const isWanted = ({ session, name, context }: SessionInfo): boolean =>
-			[session, name, ...Object.values(context)].some((text) => text.toLowerCase().includes(wanted));
+			[session, name, ...Object.values(context ?? {})].some((text) => text.toLowerCase().includes(wanted));
 		const live = this.live.filter(isWanted).sort((one, other) => other.created_us - one.created_us);
 		const ended = this.ended.filter(isWanted);
 		const isEmpty = live.length + ended.length === 0;
@@ -90,11 +90,15 @@ class SessionsPage {
 		const state = ended === undefined ? "running" : "ended";
 		const about =
 			ended === undefined
-				? [count(participants, "person", "people"), count(processes, "process", "processes")]
+				? [count(participants ?? 0, "person", "people"), count(processes, "process", "processes")]
 				: [`ended ${ago(ended / 1000)}`, plain(reason ?? "")];
 		const link = h(
 			"a",
-			{ id: `session-${session}`, href: `/session#session=${session}`, class: "session-name" },
+			{
+				id: `session-${session}`,
+				href: `/${ended === undefined ? "session" : "replay"}#session=${session}`,
+				class: "session-name",
+			},
 			title,
 		);
 		return h(
@@ -163,7 +167,7 @@ function count(number: number, one: string, many: string): string {
 }
 
 function contextOf({ context }: SessionInfo): readonly HTMLElement[] {
-	return Object.entries(context)
+	return Object.entries(context ?? {})
 		.slice(0, 4)
 		.map(([name, text]) => h("span", { class: "tag" }, `${plain(name, 24)}: ${plain(text, 40)}`));
 }

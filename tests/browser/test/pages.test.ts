@@ -161,3 +161,34 @@ test("with the graphics card, and without any storage", async () => {
 	await bare.page.getByText(/Ended: killed/).waitFor();
 	await session.end();
 });
+
+test("a slow tab in a flood: it skips, says so, and answers keys; the others miss nothing", async () => {
+	const { session } = await house.session();
+	const slow = await house.owner(session);
+	const throttle = await slow.context.newCDPSession(slow.page);
+	await throttle.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+	const flood = await session.start({
+		argv: [
+			"bash",
+			"-c",
+			"for i in $(seq 400000); do echo L${i}E of a flood; done; read -p 'a key: ' x; echo got $x",
+		],
+		terminal: { cols: 80, rows: 24 },
+		name: "flood",
+	});
+	const channel = session.channel({ after: 0, mode: "lossless", processes: [flood] });
+	let bytes = 0;
+	channel.on("output", (output) => (bytes += output.bytes.length));
+	await channel.open();
+	await slow.page.getByRole("tab", { name: "flood" }).click();
+	await slow.sees(/L\d+E of a flood/);
+	const asked = Date.now();
+	await slow.page.getByRole("button", { name: "People and notes" }).click();
+	assert.ok(Date.now() - asked < 5000, "the page is not frozen");
+	await slow.sees("a key:");
+	await slow.types("yes\n");
+	await slow.sees("got yes");
+	const ending = await session.wait(flood);
+	assert.equal(bytes, ending.offsets.tty);
+	await session.end();
+});

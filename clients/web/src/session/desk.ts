@@ -51,6 +51,7 @@ export class Desk {
 			{ class: "tools" },
 			iconButton(ICONS.search, "Search (Ctrl+Shift+F)", () => this.current?.find()),
 			iconButton(ICONS.split, "Split", () => this.split()),
+			iconButton(ICONS.play, "Replay", () => location.assign(`/replay#session=${room.session.id}`)),
 		);
 		const bar = h("div", { class: "tab-bar" }, this.tabs, this.add, tools);
 		fill(

@@ -69,12 +69,15 @@ export class ShareDialog {
 		const name = this.name.value.trim() || "guest";
 		await room.attempt(async () => {
 			const { token } = await room.session.share({ role, expiresMs, uses, name });
-			this.show(`${location.origin}/session#session=${room.session.id}&token=${token}`);
+			this.show(
+				`${location.origin}/session#session=${room.session.id}&token=${token}`,
+				tagFor(room.session.id, token),
+			);
 		});
 		await this.look();
 	}
 
-	private show(link: string): void {
+	private show(link: string, tag: string): void {
 		const field = h("input", {
 			readonly: true,
 			value: link,
@@ -101,6 +104,17 @@ export class ShareDialog {
 			h("div", { class: "link-row" }, field, copied),
 			h("div", { class: "qr" }, code),
 			h("p", { class: "quiet" }, "It is shown this once. What stands behind # is not sent to any server's log."),
+			h(
+				"details",
+				{},
+				h("summary", {}, "Or put it into a page of yours"),
+				h("pre", { class: "untrusted", id: "embed-tag", tabindex: 0 }, tag),
+				h(
+					"p",
+					{ class: "quiet" },
+					"The server must allow that page's origin: --allow-origin https://your.site",
+				),
+			),
 		);
 		field.focus();
 	}
@@ -132,4 +146,9 @@ export class ShareDialog {
 				),
 		);
 	}
+}
+
+/** What shows the session in any page that the server allows. */
+function tagFor(session: string, token: string): string {
+	return `<script src="${location.origin}/embed.js" data-session="${session}" data-token="${token}"></script>`;
 }

@@ -1,0 +1,185 @@
+import { FitAddon } from "@xterm/addon-fit";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import css from "@xterm/xterm/css/xterm.css?inline";
+import { Terminal, type ITheme } from "@xterm/xterm";
+import type { Ending } from "sandbar";
+import { strictDocument, strictly } from "../terminal/strict_styles.js";
+import { SandbarAddon } from "./addon.js";
+
+const THEMES: Readonly<Record<string, ITheme>> = {
+	dark: { background: "#10181b", foreground: "#dce5e3", cursor: "#f5c451" },
+	light: { background: "#fdfcf8", foreground: "#22302f", cursor: "#a35a00", selectionBackground: "#9fd3cc80" },
+};
+const HOST_CSS = `
+	:host { display: block; position: relative; min-height: 8rem; overflow: hidden; contain: content }
+	.stage { position: absolute; inset: 0; padding: 6px }
+	.xterm .xterm-viewport { background: transparent }
+	.notice { position: absolute; inset: auto 0 0; margin: 0; padding: 4px 10px; font: 13px system-ui, sans-serif;
+		background: #fdf0d5; color: #6b3f00 }
+	.notice:empty { display: none }`;
+const FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+
+/** Where this script came from, which is where the server is unless it is said otherwise. */
+let home = location.origin;
+
+export function setHome(url: string): void {
+	home = url;
+}
+
+/**
+ * `<sandbar-terminal session="…" token="…">`: a terminal of a session, as large as its container makes it.
+ *
+ * Attributes: `session`, `token`, `server`, `process`, `theme` (`dark`, `light`), `font-size`, `font-family`, `readonly`.
+ * Events: `ready`, `exit`, `gap`, `state`, whose `detail` says more. Methods: `run()`, `write()`, `focus()`.
+ */
+export class SandbarTerminal extends HTMLElement {
+	static readonly observedAttributes = ["theme", "font-size", "font-family"];
+	private addon: SandbarAddon | null = null;
+	private terminal: Terminal | null = null;
+	private readonly fit = new FitAddon();
+	private readonly observer = new ResizeObserver(() => this.measure());
+	private readonly notice = document.createElement("p");
+
+	connectedCallback(): void {
+		const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+		const sheet = new CSSStyleSheet();
+		sheet.replaceSync(css + HOST_CSS);
+		root.adoptedStyleSheets = [sheet];
+		const stage = document.createElement("div");
+		stage.className = "stage";
+		this.notice.className = "notice";
+		this.notice.setAttribute("role", "status");
+		root.replaceChildren(stage, this.notice);
+		this.begin(root, stage);
+		this.observer.observe(this);
+	}
+
+	disconnectedCallback(): void {
+		this.observer.disconnect();
+		this.addon = null;
+		this.terminal?.dispose();
+		this.terminal = null;
+	}
+
+	attributeChangedCallback(): void {
+		if (this.terminal) {
+			Object.assign(this.terminal.options, this.look());
+			this.measure();
+		}
+	}
+
+	/** Run a command in a terminal of its own, shown here. Resolves with how it ended. */
+	run(command: string): Promise<Ending> {
+		return this.addon ? this.addon.run(command) : Promise.reject(new Error("the element is on no page"));
+	}
+
+	/** Type into the terminal. */
+	write(text: string): void {
+		this.addon?.write(text);
+	}
+
+	override focus(): void {
+		this.terminal?.focus();
+	}
+
+	/** The text on the screen. */
+	get text(): string {
+		const buffer = this.terminal?.buffer.active;
+		const lines = Array.from({ length: this.terminal?.rows ?? 0 }, (_, row) =>
+			buffer?.getLine(buffer.viewportY + row)?.translateToString(true),
+		);
+		return lines.join("\n").trimEnd();
+	}
+
+	private begin(root: ShadowRoot, stage: HTMLElement): void {
+		const terminal = new Terminal({
+			...this.look(),
+			allowProposedApi: true,
+			documentOverride: strictDocument(root),
+			disableStdin: this.hasAttribute("readonly"),
+			linkHandler: { activate: (_event, uri) => openLink(uri), allowNonHttpProtocols: false },
+		});
+		this.terminal = terminal;
+		terminal.loadAddon(this.fit);
+		terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
+		strictly(root, () => terminal.open(stage));
+		terminal.textarea?.setAttribute("aria-label", "Terminal input");
+		this.addon = this.makeAddon();
+		terminal.loadAddon(this.addon);
+	}
+
+	private makeAddon(): SandbarAddon {
+		const session = this.getAttribute("session") ?? "";
+		const token = this.getAttribute("token") ?? "";
+		const process = Number(this.getAttribute("process") ?? 0);
+		return new SandbarAddon({
+			url: this.getAttribute("server") ?? home,
+			session,
+			token,
+			clientId: clientIdFor(session),
+			isReadOnly: this.hasAttribute("readonly"),
+			...(process > 0 ? { process } : {}),
+			onReady: (shown) => {
+				this.tell("ready", { process: shown });
+				this.measure();
+			},
+			onExit: (ending) => this.tell("exit", ending),
+			onGap: (from, to) => this.tell("gap", { from, to }),
+			onState: (state, why) => {
+				const told: Readonly<Record<string, string>> = { cut: "Reconnecting…", given_up: why?.message ?? "" };
+				this.notice.textContent = told[state] ?? "";
+				this.tell("state", { state, why });
+			},
+		});
+	}
+
+	private look(): { readonly theme: ITheme; readonly fontSize: number; readonly fontFamily: string } {
+		const name =
+			this.getAttribute("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+		const theme = THEMES[name] ?? THEMES.dark ?? {};
+		this.style.background = theme.background ?? "";
+		return {
+			theme,
+			fontSize: Math.min(40, Math.max(6, Number(this.getAttribute("font-size")) || 14)),
+			fontFamily: this.getAttribute("font-family") ?? FONT,
+		};
+	}
+
+	private measure(): void {
+		const size = this.fit.proposeDimensions();
+		if (size && Number.isFinite(size.cols) && Number.isFinite(size.rows)) {
+			this.addon?.offerSize(Math.min(1000, Math.max(2, size.cols)), Math.min(1000, Math.max(2, size.rows)));
+		}
+	}
+
+	private tell(name: string, detail: unknown): void {
+		this.dispatchEvent(new CustomEvent(name, { detail }));
+	}
+}
+
+/** The same client after a reload: a link is good for a number of clients. */
+function clientIdFor(session: string): Uint8Array {
+	const key = `sandbar.embed.${session}`;
+	try {
+		const known = sessionStorage.getItem(key);
+		if (known) {
+			return Uint8Array.from(atob(known), (character) => character.charCodeAt(0));
+		}
+		const made = crypto.getRandomValues(new Uint8Array(16));
+		sessionStorage.setItem(key, btoa(String.fromCharCode(...made)));
+		return made;
+	} catch {
+		return crypto.getRandomValues(new Uint8Array(16)); // no storage
+	}
+}
+
+/** Only http(s), and shown before. */
+function openLink(text: string): void {
+	if (!URL.canParse(text)) {
+		return;
+	}
+	const url = new URL(text);
+	if ((url.protocol === "http:" || url.protocol === "https:") && confirm(`Open this link?\n\n${url.href}`)) {
+		window.open(url.href, "_blank", "noopener,noreferrer");
+	}
+}
