@@ -62,7 +62,7 @@ def run(report, part, folder, only):
         report.failed(part, output[-8000:] if code is not None else f"stopped: it took longer than {SECONDS} s")
     elif code == 0:
         read(report, part, output)
-    logs.check(report, part)
+    logs.check(report, part, output)
 
 
 def read(report, part, output):

@@ -10,6 +10,10 @@ OPTIONS = {
 }
 
 
+MARKS = ("runtime error:", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer")
+SHOWN = 40  # lines of a report
+
+
 class Logs:
     def __init__(self, name):
         self.folder = os.path.abspath(f"build/asan/logs/{name}")
@@ -20,7 +24,13 @@ class Logs:
     def environment(self):
         return {variable: f"{options}:log_path={self.folder}/report" for variable, options in OPTIONS.items()}
 
-    def check(self, report, name):
+    def check(self, report, name, output):
+        """What was reported to a log; and to stderr, whose text is in OUTPUT: gcc's UBSan does not go by log_path where AddressSanitizer is
+        there, too, and a forked child that it ends need not make a test fail."""
+        lines = (output or "").splitlines()
+        found = [number for number, line in enumerate(lines) if any(mark in line for mark in MARKS)]
+        if found:
+            report.failed(f"{name}/a sanitizer's report", "\n".join(lines[found[0]:found[0] + SHOWN]))
         for path in sorted(glob.glob(self.folder + "/report*")):
             with open(path, errors="replace") as file:
                 report.failed(f"{name}/{os.path.basename(path)}", file.read())

@@ -31,7 +31,7 @@ def run(report, only, _options):
     code, output = command.run(["node", f"{FOLDER}/oracle.js", PROGRAM, "--seed", str(seed), "--programs", str(PROGRAMS)], SECONDS,
                                env=os.environ | logs.environment())
     read(report, code, output)
-    logs.check(report, "terminal")
+    logs.check(report, "terminal", output)
 
 
 def install(report):

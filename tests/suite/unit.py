@@ -38,7 +38,7 @@ def run_program(report, program):
         report.failed(name, f"it did not come to its end (exit {code})\n{output[-4000:]}")
     elif code != 0 and not failures:
         report.failed(name, f"no test failed, but it left with {code}\n{output[-4000:]}")
-    logs.check(report, name)
+    logs.check(report, name, output)
 
 
 def read_tap(report, name, path):

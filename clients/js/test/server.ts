@@ -53,6 +53,9 @@ export class Server {
 			await left;
 		}
 		rmSync(this.folder, { recursive: true, force: true });
+		if (/runtime error:|ERROR: (Address|Leak)Sanitizer/.test(this.text)) {
+			throw new Error(this.text); // gcc's UBSan writes here, whatever log_path says
+		}
 	}
 
 	private listening(): Promise<void> {
