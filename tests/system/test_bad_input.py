@@ -201,10 +201,11 @@ def test_empty_fragments_and_reserved_opcodes(server):
     client.socket.send(b"", 2, final=False)
     client.socket.send(b"", CONTINUATION)
     assert client.wait_closed() == 1007
-    for raw in (b"\x83\x80abcd", b"\xf2\x80abcd", b"\x82\xff" + b"\xff" * 8 + b"abcd", b"\x89\xfe\x01\x00" + b"x" * 260):
+    for raw, code in ((b"\x83\x80abcd", 1002), (b"\xf2\x80abcd", 1002), (b"\x80\x80abcd", 1002),
+                      (b"\x82\xff" + b"\xff" * 8 + b"abcd", None), (b"\x89\xfe\x01\x00" + b"x" * 260, None)):
         broken = server.client()
         broken.socket.socket.sendall(raw)
-        broken.wait_closed()
+        assert broken.wait_closed() == code, raw
     with server.client() as fine:
         assert "sessions" in fine.call("session.list")
 
