@@ -14,6 +14,7 @@ class Screen:
     def __init__(self, folder, name, environment, cols=100, rows=30):
         self.base = ["tmux", "-S", os.path.join(str(folder), name), "-f", "/dev/null"]
         self.environment = environment
+        self.name = name
         self.tmux("new-session", "-d", "-x", str(cols), "-y", str(rows), "env PS1='READY> ' sh")
         self.see("READY>")
 

@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -12,6 +14,7 @@ import pytest
 from cast import Cast
 from proxy import Proxy
 from screen import Screen
+from test_gateway import gateway
 
 PATIENCE = 40
 KEY = "C-]"
@@ -246,6 +249,32 @@ def test_a_driver_is_cut_in_the_middle_of_a_paste(server, screens, made, tmp_pat
     anna.see("you drive")
     until(lambda: (at := terminal_of(server, made, process))["driver"] and not at["away"], "she drives on")
     proxy.close()
+
+
+def test_the_gateway_dies_while_three_are_attached(start_server, tmp_path):
+    """One drives, one watches, one draws screens; the gateway is killed: nobody is sent away, the driver drives on, all see the same."""
+    server = start_server()
+    with server.client() as client:
+        session = client.create()
+        process = client.start(session, "sh", terminal={"cols": 100, "rows": 29})
+    opened = [Screen(tmp_path, name, server.shell_environment() | {"TERM": "xterm-256color"}) for name in ("anna", "bert", "carl")]
+    try:
+        for screen, flags in zip(opened, ((), ("--view",), ("--safe",))):
+            screen.run(server.sandbar("attach", "--name", screen.name, *flags, session))
+            screen.see("here")
+        sandbar(server, "terminal", session, str(process), "--input", "driver")
+        opened[0].keys(KEY, "t")
+        opened[1].see("anna drives")
+        os.kill(gateway(server), signal.SIGKILL)
+        opened[0].type("echo after-$((1+1))")
+        for screen in opened:
+            screen.see("after-2")
+            screen.see("3 here")
+        opened[2].see("anna drives")
+        until(lambda: opened[0].cells(29, 100) == opened[1].cells(29, 100) == opened[2].cells(29, 100), "all show the same")
+    finally:
+        for screen in opened:
+            screen.end()
 
 
 def test_safe_shows_the_same_cells(server, screens, made):
