@@ -267,6 +267,7 @@ static void on_replace(struct ev_loop *loop, ev_signal *signal, int events)
 	if (gateway->server.is_stopping)
 		return;
 	stop_accepting(gateway);
+	gateway->server.sessions.is_leaving = true;
 	log_write(LOG_INFO, NULL, "leaving to a successor", NULL);
 	struct connection *connection;
 	LIST_FOREACH(connection, &gateway->connections, link)
@@ -447,7 +448,7 @@ int main(void)
 	struct error err = {0};
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of what was to be written */
-	signal(SIGINT, SIG_IGN); /* ^C goes to the whole foreground group; the keeper decides what it means */
+	signal(SIGINT, SIG_IGN);  /* ^C goes to the whole foreground group; the keeper decides what it means */
 	gateway.keeper_pid = getppid();
 	if (start(&gateway, &err) < 0) {
 		log_write(LOG_ERROR, NULL, "the gateway cannot start", LOG_FIELDS(log_text("why", err.message)));

@@ -58,6 +58,8 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	place_cursor(channel, options);
 	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
+	if (channel->mode == CHANNEL_LOSSLESS)
+		holds_back(session);
 	participant_joined(channel);
 	if (session->state == SESSION_ENDED)
 		channel->closing = "session_ended";

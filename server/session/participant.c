@@ -29,8 +29,10 @@ static uint64_t tell(struct session *session, const struct participant_record *w
 
 static struct participant_record record_of(const struct channel *channel)
 {
-	struct participant_record who = {
-		.participant = channel->participant, .role = channel->role, .colour = channel->colour};
+	struct participant_record who = {.participant = channel->participant,
+	                                 .role = channel->role,
+	                                 .colour = channel->colour,
+	                                 .is_lossless = channel->mode == CHANNEL_LOSSLESS};
 	snprintf(who.name, sizeof who.name, "%s", channel->name);
 	snprintf(who.client_name, sizeof who.client_name, "%s", channel->client_name);
 	return who;
@@ -74,7 +76,7 @@ static struct participant_record *row_of(const struct channel *channel)
 void participant_left(struct channel *channel, const char *by)
 {
 	struct session *session = channel->session;
-	if (session->state == SESSION_ENDED)
+	if (session->state == SESSION_ENDED || session->home->is_leaving)
 		return;
 	const struct participant_record who = record_of(channel);
 	struct participant_record *row = row_of(channel);
@@ -102,6 +104,16 @@ void participants_left(struct session *session)
 		tell(session, row, "left", NULL);
 		row->participant = 0;
 	}
+}
+
+unsigned participants_lossless(const struct session *session)
+{
+	unsigned count = 0;
+	for (size_t i = 0; i < RECORD_PARTICIPANTS; i++) {
+		const struct participant_record *row = records_participant_row(session->records, i);
+		count += row->participant != 0 && row->is_lossless;
+	}
+	return count;
 }
 
 void participant_write(struct writer *writer, const struct channel *channel)

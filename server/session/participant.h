@@ -21,6 +21,8 @@ void participant_left(struct channel *channel, const char *by);
 uint64_t participant_role(struct channel *channel, enum role role, const char *by);
 /* Whoever was attached to an earlier gateway is not any more. */
 void participants_left(struct session *session);
+/* How many of an earlier gateway's participants wanted every byte. */
+unsigned participants_lossless(const struct session *session);
 
 void participant_write(struct writer *writer, const struct channel *channel); /* its map, of PARTICIPANT_KEYS */
 /* The array `participants`: at most the newest PARTICIPANTS_SHOWN. */

@@ -25,8 +25,8 @@ struct process_record {
 	uint64_t started_seq, exited_seq, started_us;
 	uint64_t offsets[PROCESS_STREAMS];
 	uint64_t output_limit, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
-	uint64_t signals;                                  /* struct intervention's */
-	uint64_t grace_until_us;                           /* in the session's time: TERM was sent, and KILL is due; 0 = it is not */
+	uint64_t signals;        /* struct intervention's */
+	uint64_t grace_until_us; /* in the session's time: TERM was sent, and KILL is due; 0 = it is not */
 	uint64_t wall_us, user_us, system_us, memory_peak; /* of its ending */
 	int32_t exit_code;
 	uint16_t cols, rows;
@@ -51,6 +51,7 @@ struct participant_record {
 	uint32_t participant; /* 0: the row is free */
 	uint32_t role;
 	uint32_t colour;
+	uint32_t is_lossless;
 	char name[LIMIT_NAME_BYTES + 1], client_name[LIMIT_NAME_BYTES + 1];
 };
 

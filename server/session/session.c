@@ -1,5 +1,6 @@
 #include "denial.h"
 #include "ended.h"
+#include "holds.h"
 #include "segment.h"
 #include "session_file.h"
 #include "server/base/session_id.h"
@@ -61,28 +62,6 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	recording_appended(session->recording);
 	session_wake_channels(session);
 	return got;
-}
-
-uint64_t session_lets_read(const struct session *session, const struct process *process)
-{
-	uint64_t least = UINT64_MAX;
-	const struct channel *channel;
-	if (process->kill_sent || process->state == PROCESS_REAPED)
-		return least;
-	LIST_FOREACH(channel, &session->channels, link) {
-		uint64_t bytes = channel_lets_read(channel, process->number, process->terminal, process->held);
-		if (bytes < least)
-			least = bytes;
-	}
-	return least;
-}
-
-void session_reconsider_holds(struct session *session)
-{
-	struct process *process;
-	TAILQ_FOREACH(process, &session->processes, link)
-		if (process->held && session_lets_read(session, process) > 0)
-			process_hold(process, false);
 }
 
 void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset)
@@ -195,6 +174,7 @@ struct session *session_allocate(struct sessions *home, const char *id)
 	writer_init(&session->event, JOURNAL_EVENT);
 	ev_timer_init(&session->ttl, on_ttl, 0., 0.);
 	ev_timer_init(&session->deadline, on_deadline, 0., 0.);
+	holds_init(session);
 	session->ttl.data = session->deadline.data = session;
 	owner_init(&session->client, session);
 	return session;
@@ -210,6 +190,7 @@ void session_release(struct session *session)
 	}
 	ev_timer_stop(session->home->loop, &session->ttl);
 	ev_timer_stop(session->home->loop, &session->deadline);
+	ev_timer_stop(session->home->loop, &session->back);
 	owner_stop(&session->client);
 	if (session->home->run.session == session)
 		session->home->run.session = NULL;
@@ -457,6 +438,7 @@ void session_await_sync(struct session *session)
 	session->home->unsynced++;
 	arm_deadline(session, sync_grace_s);
 	owner_left(&session->client); /* it connects again, as everybody does */
+	holds_await(session);
 }
 
 /* A restored session's init has told what it knows. */

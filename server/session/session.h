@@ -10,6 +10,7 @@
 #include "channel.h"
 #include "context.h"
 #include "counters.h"
+#include "holds.h"
 #include "kept.h"
 #include "owner.h"
 #include "process.h"
@@ -61,7 +62,10 @@ struct session {
 	uint64_t checkpointed;  /* the journal's position at the last round of checkpoints */
 	LIST_HEAD(, channel) channels;
 	LIST_HEAD(, session_watch) watches;
-	struct owner client;    /* that it ends with */
+	struct owner client; /* that it ends with */
+	unsigned
+		awaited;   /* lossless channels that a gateway's end cut, and that may come back: until then nothing runs on */
+	ev_timer back; /* until that is given up */
 	ev_timer ttl, deadline; /* deadline: of ending, and of its end's being fetched and recorded */
 	struct writer event;    /* scratch for the frame that is being written */
 };
@@ -71,7 +75,8 @@ struct sessions {
 	size_t count, most;
 	struct ev_loop *loop;
 	const struct driver *driver;
-	int directory; /* STATE/sessions */
+	int directory;   /* STATE/sessions */
+	bool is_leaving; /* the next gateway takes over: who leaves now was cut, and comes back to that */
 	uint64_t ring_bytes;
 	uint64_t default_ttl_ms;
 	struct counters counters;
@@ -159,11 +164,6 @@ uint64_t session_event_commit(struct session *session);
 size_t session_read_output(struct session *session, const struct journal_source *source, size_t most,
                            enum journal_read_end *end, const uint8_t **bytes);
 
-/* A lossless channel has sent, or gone: processes that it held may go on. */
-void session_reconsider_holds(struct session *session);
-/* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. One that is over, or was
- * killed, is held by nobody. */
-uint64_t session_lets_read(const struct session *session, const struct process *process);
 /* Input of this client was written up to OFFSET. */
 void session_ack(struct session *session, const uint8_t client[CLIENT_ID_BYTES], uint32_t process, uint64_t offset);
 /* The process closed its stdin: what this client sent above OFFSET is not delivered. */

@@ -323,12 +323,12 @@ def test_the_grace_of_an_ending_outlives_the_gateway(server):
         client.call("session.end", session=session)
 
 
-def again(server, seconds=PATIENCE):
+def again(server, seconds=PATIENCE, **options):
     """A client, as soon as there is a gateway that takes one."""
     deadline = time.monotonic() + seconds
     while True:
         try:
-            return server.client()
+            return server.client(**options)
         except (OSError, Closed, TimeoutError):
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -389,3 +389,27 @@ def test_a_stop_does_not_wait_for_who_does_not_read(start_server):
         assert polite.closed.code == 1001, polite.closed
         stalled.cut()
     server.process.wait(60)
+
+
+@pytest.mark.parametrize("how", [signal.SIGUSR2, signal.SIGKILL], ids=["replaced", "killed"])
+def test_who_wants_every_byte_misses_none_over_a_change(start_server, how):
+    """A program writes as much as it is let. Who holds it back loses his gateway in the middle, five times, and comes back each time:
+    what he has not taken is in the record, or was waited with."""
+    server = start_server(user="root" if os.geteuid() == 0 else "user")
+    total, view = 40_000_000, View(keep=False)
+    client = server.client(pace=2e7)
+    session = client.create()
+    process = client.start(session, "head", "-c", str(total), "/dev/zero")
+    client.attach(session, view, after=0, mode="lossless")
+    for turn in range(5):
+        client.wait(lambda: view.length.get((process, STDOUT), 0) > (turn + 1) * total // 8)
+        os.kill(server.process.pid if how == signal.SIGUSR2 else gateway(server), how)
+        with pytest.raises((Closed, OSError)):
+            client.wait_closed()
+            raise client.closed
+        client = again(server, client_id=client.client_id, pace=2e7)
+        client.attach(session, view, after=view.last, mode="lossless")
+    client.wait(lambda: process in view.exited)
+    assert not view.gaps and view.length[process, STDOUT] == total
+    client.call("session.end", session=session)
+    client.close()
