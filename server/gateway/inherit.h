@@ -38,16 +38,16 @@ struct gateway_news {
 struct gateway_config {
 	uint32_t size; /* sizeof(struct gateway_config): another one is refused */
 	uint32_t listeners;
-	uint32_t tls;                                        /* 1: the first news are the files of TLS */
-	uint32_t log_format;                                 /* enum log_format */
-	uint32_t log_level;                                  /* 0 error, 1 warn, 2 info, 3 debug */
-	uint32_t max_sessions;                               /* at once */
-	uint32_t max_connections;                            /* at once */
-	uint32_t tenant_sessions;                            /* at once, of one tenant; 0 = no limit */
-	uint64_t ring_bytes;                                 /* of each session's journal; a multiple of the page size */
-	uint64_t record_bytes;                               /* of each session's record on disk; 0 = nothing is recorded */
-	uint64_t keep_sessions, keep_bytes, keep_age_ms;     /* bounds of ended sessions' records; one of them 0 = none */
-	uint32_t after_failure;                              /* 1: the one before crashed, or hung */
+	uint32_t tls;                                    /* 1: the first news are the files of TLS */
+	uint32_t log_format;                             /* enum log_format */
+	uint32_t log_level;                              /* 0 error, 1 warn, 2 info, 3 debug */
+	uint32_t max_sessions;                           /* at once */
+	uint32_t max_connections;                        /* at once */
+	uint32_t tenant_sessions;                        /* at once, of one tenant; 0 = no limit */
+	uint64_t ring_bytes;                             /* of each session's journal; a multiple of the page size */
+	uint64_t record_bytes;                           /* of each session's record on disk; 0 = nothing is recorded */
+	uint64_t keep_sessions, keep_bytes, keep_age_ms; /* bounds of ended sessions' records; one of them 0 = none */
+	uint32_t after_failure;                          /* 1: the one before crashed, or hung */
 	uint32_t reserved;
 	uint64_t epoch;                                      /* rises with each gateway that the keeper starts */
 	uint32_t origins;                                    /* used rows of `origin` */

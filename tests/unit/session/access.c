@@ -159,7 +159,7 @@ Test(access, a_damaged_file_is_refused)
 		"{\"roles\": [{\"token\": \"t\", \"role\": \"viewer\", \"client\": \"0123456789abcdef0123456789abcdeg\"}]}",
 		"{\"roles\": [], \"shares\": [{\"share\": \"s\", \"name\": \"n\", \"role\": \"viewer\"}]}",
 		"{\"roles\": [], \"shares\": [{\"share\": \"s\", \"name\": \"n\", \"by\": \"b\", \"role\": \"viewer\", "
-	    "\"clients\": [\"\"]}]}",
+		"\"clients\": [\"\"]}]}",
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		cr_expect_not(reads(bad[i]), "%s", bad[i]);
