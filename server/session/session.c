@@ -254,7 +254,7 @@ struct session *session_create(struct sessions *sessions, const struct session_o
 	}
 	struct sandbox_spec spec = {.limits = options->limits, .required_layers = options->required_layers};
 	if (!sessions->driver->offer(sessions->driver->context, &spec))
-		session_id_make(spec.session);
+		session_id_make(spec.session, SESSION_ID_LENGTH);
 	struct session *session = make_session(sessions, options, spec.session, err);
 	if (!session) {
 		*code = code_of(err);

@@ -40,7 +40,7 @@ static void make_one(struct ev_loop *loop, ev_timer *timer, int revents)
 	LIST_INSERT_HEAD(&pool->all, warm, link);
 	kind->made++;
 	struct sandbox_spec spec = kind->spec;
-	session_id_make(spec.session);
+	session_id_make(spec.session, SESSION_ID_LENGTH);
 	warm->sandbox = pool->driver->create(pool->driver->context, &spec, &events, warm);
 }
 
