@@ -262,7 +262,9 @@ def test_an_error_in_a_command_does_not_end_the_shell(shell, command, code, text
     "read() { :; }; eval() { :; }; printf() { echo no; }; pwd() { echo /forged; }", "unset PATH; PATH=", "alias builtin=no eval=no printf=no",
     "exec 0</dev/null 7>&- 8>&- 9>&-", "exec >/dev/null 2>&1", "trap 'echo DEBUG' DEBUG; trap 'echo ERR' ERR", "set -x", "set -v", "set -n", "set -f; set -b; set -k",
     "PROMPT_COMMAND='echo prompt; false'; PS1='$(echo ps1)'; PS0=ps0", "IFS=0123456789", "set -u; set -o noclobber; set -o posix", "shopt -s extglob nullglob failglob nocasematch",
-    "set -o history -H; HISTFILE=/tmp/h", "trap '' TERM HUP", "_sandbar_command=x", "set -a; _sandbar_command=$(printf %200000d 0)", "cd /tmp; mkdir gone; cd gone; rmdir ../gone", "LC_ALL=C", "LANG=ja_JP.SJIS"])
+    "set -o history -H; HISTFILE=/tmp/h", "trap '' TERM HUP", "_sandbar_command=x",
+    "set -a; _sandbar_command=$(printf %200000d 0)",
+    "cd /tmp; mkdir gone; cd gone; rmdir ../gone", "LC_ALL=C", "LANG=ja_JP.SJIS"])
 def test_what_a_command_does_to_the_shell_does_not_break_it(shell, command):
     shell.run(f"kept=1; {command}")
     answer = shell.run('/bin/echo "$kept"; (exit 4)')
@@ -295,7 +297,9 @@ def test_a_shell_that_ends_says_so(shell, command, code, reason):
 
 
 @pytest.mark.parametrize("command, wall_ms", [
-    ("builtin() { :; }", 0), ("enable -n eval", 0), ("enable -n printf", 0), ("cat <&10 >/dev/null", 0), ("trap '' INT; while :; do :; done", 500), ("kill -STOP $$", 500), ("suspend -f", 500)])
+    ("builtin() { :; }", 0), ("enable -n eval", 0), ("enable -n printf", 0),
+    ("cat <&10 >/dev/null", 0),
+    ("trap '' INT; while :; do :; done", 500), ("kill -STOP $$", 500), ("suspend -f", 500)])
 def test_a_poisoned_shell_is_told(shell, command, wall_ms):
     begun = time.monotonic()
     answer = shell.run(f"sleep 300 & {command}", wall_ms=wall_ms, grace_ms=500)

@@ -18,19 +18,19 @@ PROGRAM = r"""
 static const int rows[2] = {1, 2};
 int main(int argc, char **argv)
 {
-	volatile int at = argc - 14;
-	char way = argv[1][0];
-	if (way == 'c' && fork() == 0)
-		_exit(rows[at]);
-	if (way == 'c')
-		wait(NULL);
-	if (way == 'u')
-		return rows[at] == 7;
-	if (way == 'l')
-		*(void *volatile *)&argv[0] = malloc(10), argv[0] = NULL;
-	if (way == 'a')
-		return ((volatile char *)malloc(2))[3];
-	return 0;
+    volatile int at = argc - 14;
+    char way = argv[1][0];
+    if (way == 'c' && fork() == 0)
+        _exit(rows[at]);
+    if (way == 'c')
+        wait(NULL);
+    if (way == 'u')
+        return rows[at] == 7;
+    if (way == 'l')
+        *(void *volatile *)&argv[0] = malloc(10), argv[0] = NULL;
+    if (way == 'a')
+        return ((volatile char *)malloc(2))[3];
+    return 0;
 }
 """
 
