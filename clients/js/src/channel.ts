@@ -156,7 +156,11 @@ export class Channel extends Emitter<ChannelEvents> {
 		const number = this.number;
 		this.end("detached", null);
 		if (number) {
-			await this.connection.call("session.detach", { channel: number });
+			await this.connection.call("session.detach", { channel: number }).catch((error: unknown) => {
+				if (!(error instanceof SandbarError) || error.code !== "not_found") {
+					throw error; // else the server closed it at the same moment
+				}
+			});
 		}
 	}
 

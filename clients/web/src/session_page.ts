@@ -5,6 +5,9 @@ import { PageFrame, explain } from "./frame.js";
 import { Desk } from "./session/desk.js";
 import { Room } from "./session/room.js";
 
+/** Of a long session the newest is shown, and the rest is for the replay. */
+const REPLAY_BYTES = 1024 * 1024;
+
 /** Attach to the session of the address, and show it. */
 async function enter(frame: PageFrame, fragment: Fragment): Promise<void> {
 	const account = await accountFor(fragment);
@@ -20,7 +23,13 @@ async function enter(frame: PageFrame, fragment: Fragment): Promise<void> {
 	const session = new Session(connection, fragment.session);
 	const name = ownName();
 	const role: { readonly role?: RoleName } = account.isSecond ? { role: "viewer" } : {};
-	const channel = session.channel({ after: 0, paced: true, ...role, ...(name ? { name } : {}) });
+	const channel = session.channel({
+		after: 0,
+		paced: true,
+		replay: REPLAY_BYTES,
+		...role,
+		...(name ? { name } : {}),
+	});
 	const room = new Room(connection, session, channel, (text) => frame.toast(text));
 	const desk = new Desk(frame, room);
 	connection.on("state", ({ state, why }) => state === "given_up" && why && refuse(frame, why));

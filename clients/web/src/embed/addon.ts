@@ -2,6 +2,9 @@ import type { ITerminalAddon, Terminal } from "@xterm/xterm";
 import { Connection, SandbarError, Session, SessionView, type Channel, type Ending } from "sandbar";
 import { swallowQueries } from "../terminal/queries.js";
 
+/** Of a long session the newest is shown. */
+const REPLAY_BYTES = 256 * 1024;
+
 export interface SandbarAddonOptions {
 	/** Where the server is: `https://host`. */
 	readonly url: string;
@@ -37,7 +40,12 @@ export class SandbarAddon implements ITerminalAddon {
 		const id = clientId ? { clientId } : {};
 		this.connection = new Connection({ url, token, client: "sandbar-embed/0.1", persist: true, ...id });
 		this.session = new Session(this.connection, session);
-		this.channel = this.session.channel({ after: 0, paced: true, ...(isReadOnly ? { role: "viewer" } : {}) });
+		this.channel = this.session.channel({
+			after: 0,
+			paced: true,
+			replay: REPLAY_BYTES,
+			...(isReadOnly ? { role: "viewer" } : {}),
+		});
 		this.view = new SessionView(this.channel);
 		this.process = options.process ?? 0;
 		this.listen();

@@ -17,6 +17,7 @@ export class Desk {
 	private focused = 0;
 	private isSplit = false;
 	private isChosen = false;
+	private isLive = false;
 	private readonly tabs = h("div", {
 		class: "tabs",
 		role: "tablist",
@@ -111,7 +112,8 @@ export class Desk {
 		});
 		channel.on("screen", ({ process, cols, rows, bytes }) => this.pane(process)?.restart(cols, rows, bytes));
 		channel.on("resized", ({ process, cols, rows }) => this.pane(process)?.resized(cols, rows));
-		channel.on("gap", () => this.panes.forEach((pane) => !pane.process.ending && pane.gap()));
+		channel.on("live", () => (this.isLive = true));
+		channel.on("gap", () => this.isLive && this.panes.forEach((pane) => !pane.process.ending && pane.gap()));
 		channel.on("note", (note) => note.process !== null && this.pane(note.process)?.note(note.seq));
 		channel.on("inputRefused", ({ message }) => this.room.tell(plain(message, 200)));
 	}
