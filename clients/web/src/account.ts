@@ -13,20 +13,21 @@ export interface Account {
 	readonly isSecond: boolean;
 }
 
-/** What the address says behind `#`. A token is taken out of it at once, so that it is in no history. */
+/** What the address says behind `#`: a token alone, as links have it, or `session=ID`. */
 export interface Fragment {
 	readonly session: string | null;
 	readonly token: string | null;
 }
 
+/** A token is taken out of the address at once, so that it is in no history. */
 export function takeFragment(): Fragment {
-	const params = new URLSearchParams(location.hash.slice(1));
-	const token = params.get("token");
-	const session = params.get("session");
-	if (token !== null) {
-		history.replaceState(null, "", location.pathname + (session ? `#session=${session}` : ""));
+	const text = location.hash.slice(1);
+	if (!text.includes(".")) {
+		return { session: new URLSearchParams(text).get("session"), token: null };
 	}
-	return { session, token };
+	const session = claimsOf(text).ses ?? null;
+	history.replaceState(null, "", location.pathname + (session ? `#session=${session}` : ""));
+	return { session, token: text };
 }
 
 /** The account for FRAGMENT: a link's, that of a link which was opened here before, or the browser's own. */
@@ -56,7 +57,7 @@ export async function connect(account: Account, watch: (connection: Connection) 
 	}
 	const { token } = await connection.call("token.create", { name: "browser", rights });
 	lasting.set("token", token as string);
-	await connection.call("token.revoke", { id: idOf(account.token) });
+	await connection.call("token.revoke", { id: claimsOf(account.token).jti });
 	connection.close();
 	const own = new Connection({ ...options, token: token as string });
 	watch(own);
@@ -114,11 +115,14 @@ function claim(id: string): Promise<boolean> {
 	});
 }
 
-/** The id of a token, by which it is revoked. */
-function idOf(token: string): string {
-	const claims = token.split(".")[1] ?? "";
-	const text = atob(claims.replaceAll("-", "+").replaceAll("_", "/"));
-	return String((JSON.parse(text) as { jti?: unknown }).jti);
+/** What a token says of itself, as far as a page needs it: its id, and the session that it is for. The server checks it. */
+function claimsOf(token: string): { readonly jti?: string; readonly ses?: string } {
+	try {
+		const text = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
+		return JSON.parse(atob(text)) as ReturnType<typeof claimsOf>;
+	} catch {
+		return {};
+	}
 }
 
 function randomId(): Uint8Array {

@@ -174,7 +174,12 @@ function contextOf({ context }: SessionInfo): readonly HTMLElement[] {
 
 async function main(): Promise<void> {
 	const frame = new PageFrame();
-	const fragment = { ...takeFragment(), session: null };
+	const { session, token } = takeFragment();
+	if (session !== null && token !== null) {
+		location.replace(`/session#${token}`); // a link into one session
+		return;
+	}
+	const fragment = { session: null, token };
 	const account = await accountFor(fragment);
 	if (!account) {
 		frame.stop(

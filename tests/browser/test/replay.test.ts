@@ -25,7 +25,7 @@ test("a session is replayed at any moment, and downloaded as asciicast", async (
 	await session.end();
 
 	const owner = await house.visitor();
-	await owner.page.goto(`${house.url}/#token=${house.server.token}`);
+	await owner.page.goto(`${house.url}/#${house.server.token}`);
 	await owner.connected();
 	await owner.page.locator(`#session-${session.id}`).click();
 	const text = owner.page.locator(".player .xterm-rows");

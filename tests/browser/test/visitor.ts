@@ -79,7 +79,7 @@ export class House {
 	/** The owner's page of a session. */
 	async owner(session: Session, options: Parameters<House["visitor"]>[0] = {}): Promise<Visitor> {
 		const visitor = await this.visitor(options);
-		await visitor.page.goto(`${this.url}/#token=${this.server.token}`);
+		await visitor.page.goto(`${this.url}/#${this.server.token}`);
 		await visitor.connected();
 		await visitor.page.goto(`${this.url}/session#session=${session.id}`);
 		await visitor.connected();

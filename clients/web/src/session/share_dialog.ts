@@ -69,10 +69,7 @@ export class ShareDialog {
 		const name = this.name.value.trim() || "guest";
 		await room.attempt(async () => {
 			const { token } = await room.session.share({ role, expiresMs, uses, name });
-			this.show(
-				`${location.origin}/session#session=${room.session.id}&token=${token}`,
-				tagFor(room.session.id, token),
-			);
+			this.show(`${location.origin}/#${token}`, tagFor(room.session.id, token));
 		});
 		await this.look();
 	}
