@@ -55,7 +55,11 @@ export async function connect(account: Account, watch: (connection: Connection) 
 	if (principal !== LINK) {
 		return connection;
 	}
-	const { token } = await connection.call("token.create", { name: "browser", rights });
+	const { token } = await connection.call("token.create", {
+		name: "browser",
+		rights,
+		expires_ms: leftMs(account.token),
+	});
 	lasting.set("token", token as string);
 	await connection.call("token.revoke", { id: claimsOf(account.token).jti });
 	connection.close();
@@ -116,13 +120,19 @@ function claim(id: string): Promise<boolean> {
 }
 
 /** What a token says of itself, as far as a page needs it: its id, and the session that it is for. The server checks it. */
-function claimsOf(token: string): { readonly jti?: string; readonly ses?: string } {
+function claimsOf(token: string): { readonly jti?: string; readonly ses?: string; readonly exp?: number } {
 	try {
 		const text = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
 		return JSON.parse(atob(text)) as ReturnType<typeof claimsOf>;
 	} catch {
 		return {};
 	}
+}
+
+/** How long a token is still good, with a minute for clocks that differ; undefined = for ever. */
+function leftMs(token: string): number | undefined {
+	const { exp } = claimsOf(token);
+	return exp === undefined ? undefined : Math.max(1000, exp * 1000 - Date.now() - 60_000);
 }
 
 function randomId(): Uint8Array {

@@ -13,7 +13,11 @@ after(async () => {
 
 test("from the link to a shared, driven, annotated terminal", async () => {
 	const program = await house.program();
-	const { token } = await program.call("token.create", { name: "link", rights: ["read", "run", "manage", "admin"] });
+	const { token } = await program.call("token.create", {
+		name: "link",
+		rights: ["read", "run", "manage", "admin"],
+		expires_ms: 24 * 3_600_000,
+	});
 	const owner = await house.visitor();
 	await owner.page.goto(`${house.url}/#${token as string}`);
 	await owner.connected();
