@@ -198,15 +198,26 @@ static uint64_t unsent_bytes(const struct channel *channel, uint32_t process)
 	return 0;
 }
 
-uint64_t channel_lets_read(const struct channel *channel, uint32_t process, bool terminal, bool low)
+/* Up to three quarters of it may wait for this channel. */
+static uint64_t room_in_ring(const struct channel *channel)
 {
-	if (channel->mode != CHANNEL_LOSSLESS || channel->closing || !channel_follows(channel, process))
+	const struct journal *journal = channel->session->journal;
+	uint64_t most = journal_ring(journal) / 4 * 3, waiting = journal_tail(journal) - channel->at.position;
+	return waiting < most ? most - waiting : 0;
+}
+
+uint64_t channel_lets_read(const struct channel *channel, const struct process *process)
+{
+	bool is_over = process->state == PROCESS_REAPED, low = process->held;
+	if (channel->mode != CHANNEL_LOSSLESS || channel->closing || !channel_follows(channel, process->number))
 		return UINT64_MAX;
 	if (history_is_behind(&channel->at))
-		return 0; /* what it has before it is not even in the ring */
+		return is_over ? UINT64_MAX : 0; /* what it has before it is not even in the ring */
+	if (is_over)
+		return room_in_ring(channel);
 	const struct journal *journal = channel->session->journal;
-	uint64_t ring = journal_ring(journal), bound = unsent_bound(channel, terminal);
-	uint64_t unsent = unsent_bytes(channel, process);
+	uint64_t ring = journal_ring(journal), bound = unsent_bound(channel, process->terminal);
+	uint64_t unsent = unsent_bytes(channel, process->number);
 	if (unsent >= (low ? bound / 2 : bound))
 		return 0;
 	/* Several processes may share the ring: none may push the others' unsent bytes out of it. */

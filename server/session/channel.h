@@ -21,6 +21,7 @@
 #include <sys/queue.h>
 
 struct session;
+struct process;
 struct channel;
 
 enum channel_mode { CHANNEL_LIVE, CHANNEL_LOSSLESS };
@@ -123,8 +124,9 @@ void channel_error(struct channel *channel, uint32_t process, enum error_code co
 bool channel_follows(const struct channel *channel, uint32_t process);
 /* Tell a lossless channel that BYTES of PROCESS were appended. */
 void channel_appended(struct channel *channel, uint32_t process, uint64_t bytes);
-/* How many bytes of PROCESS this channel lets be read now; 0: it is to be held. LOW: it is held already, and let go only
- * well below the bound. */
-uint64_t channel_lets_read(const struct channel *channel, uint32_t process, bool terminal, bool low);
+/* How many bytes of PROCESS this channel lets be read now; 0: it is to be held. One that is held already is let go only well
+ * below the bound. Of one that has exited the rest, which is bounded, may come as far as the ring has room: who waits for its
+ * end is not to wait for this channel. */
+uint64_t channel_lets_read(const struct channel *channel, const struct process *process);
 
 #endif

@@ -5,6 +5,7 @@
 static const ev_tstamp poll_ending_s = 0.02; /* how often emptiness is looked for while a tree is being ended */
 static const ev_tstamp poll_cpu_s = 0.1;     /* how often the cpu clock is read */
 static const ev_tstamp quiet_s = 0.1;        /* how long an exited leader's terminal must have nothing to be drained */
+static const ev_tstamp overdue_s = 2; /* how long a lossless channel may hold back what an exited leader had written */
 static const ev_tstamp poll_survivors_s = 1; /* how often it is looked whether an exited leader's descendants live */
 
 static struct ev_loop *loop_of(const struct process *process)
@@ -63,6 +64,18 @@ static void on_quiet(struct ev_loop *loop, ev_timer *timer, int events)
 	process_settle(process);
 }
 
+static void on_overdue(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop, (void)events;
+	struct process *process = timer->data;
+	process->is_overdue = true;
+	if (!process->held)
+		return;
+	process_hold(process, false);
+	sources_read(process);
+	process_settle(process);
+}
+
 static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop, (void)events;
@@ -101,6 +114,7 @@ void clocks_reaped(struct process *process)
 {
 	ev_timer_stop(loop_of(process), &process->wall);
 	ev_timer_stop(loop_of(process), &process->idle);
+	restart(process, &process->overdue, overdue_s);
 }
 
 void clocks_grace(struct process *process, uint64_t grace_ms)
@@ -156,15 +170,17 @@ void clocks_init(struct process *process)
 	ev_timer_init(&process->grace, on_grace, 0., 0.);
 	ev_timer_init(&process->disconnect, on_disconnect, 0., 0.);
 	ev_timer_init(&process->quiet, on_quiet, 0., 0.);
-	ev_timer *const timers[] = {&process->wall,  &process->idle,       &process->poll,
-	                            &process->grace, &process->disconnect, &process->quiet};
+	ev_timer_init(&process->overdue, on_overdue, 0., 0.);
+	ev_timer *const timers[] = {&process->wall,       &process->idle,  &process->poll,   &process->grace,
+	                            &process->disconnect, &process->quiet, &process->overdue};
 	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
 		timers[i]->data = process;
 }
 
 void clocks_stop(struct process *process)
 {
-	ev_timer *const timers[] = {&process->wall, &process->idle, &process->poll, &process->grace, &process->quiet};
+	ev_timer *const timers[] = {&process->wall,  &process->idle,  &process->poll,
+	                            &process->grace, &process->quiet, &process->overdue};
 	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
 		ev_timer_stop(loop_of(process), timers[i]);
 	if (process->is_empty) /* else it is its survivors' */

@@ -8,12 +8,12 @@ uint64_t session_lets_read(const struct session *session, const struct process *
 {
 	uint64_t least = UINT64_MAX;
 	const struct channel *channel;
-	if (process->kill_sent || process->state == PROCESS_REAPED)
+	if (process->kill_sent || (process->is_overdue && process->state == PROCESS_REAPED))
 		return least;
 	if (session->awaited > 0 || (session->home->is_leaving && participants_lossless(session) > 0))
 		return 0;
 	LIST_FOREACH(channel, &session->channels, link) {
-		uint64_t bytes = channel_lets_read(channel, process->number, process->terminal, process->held);
+		uint64_t bytes = channel_lets_read(channel, process);
 		if (bytes < least)
 			least = bytes;
 	}

@@ -12,8 +12,8 @@ struct session;
 
 void holds_init(struct session *session);
 
-/* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. One that is over, or was
- * killed, is held by nobody. */
+/* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. One that was killed, or
+ * exited a while ago, is held by nobody. */
 uint64_t session_lets_read(const struct session *session, const struct process *process);
 /* A lossless channel has sent, or gone: processes that it held may go on. */
 void session_reconsider_holds(struct session *session);

@@ -68,6 +68,7 @@ struct process {
 	bool awaits_init; /* restored: init has not said yet that it knows it */
 	bool terminal, wants_stdin, kill_on_exit, kill_on_disconnect, is_run, is_shell;
 	bool held;       /* a lossless channel is behind: its streams are not read */
+	bool is_overdue; /* it exited a while ago: nobody holds the rest of its output back any more */
 	bool must_empty; /* EXITED waits until the tree is empty */
 	bool is_empty, usage_known, kill_sent, forgotten;
 	uint32_t usage_asked, usage_answered,
@@ -85,8 +86,8 @@ struct process {
 	struct ending ending;
 	int wait_status;
 	uint64_t started_seq, exited_seq, started_us;
-	ev_timer wall, idle, poll, grace, disconnect, quiet; /* poll: asks for usage (cpu clock, emptiness) */
-	uint8_t *first_input;                                /* process_options.input, until it was started */
+	ev_timer wall, idle, poll, grace, disconnect, quiet, overdue; /* poll: asks for usage (cpu clock, emptiness) */
+	uint8_t *first_input;                                         /* process_options.input, until it was started */
 	size_t first_input_length;
 	uint8_t *start_map; /* the entries of STARTED's map, encoded, without its head */
 	size_t start_map_length;
