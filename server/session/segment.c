@@ -85,6 +85,8 @@ static bool read_gap(const uint8_t *at, size_t length, uint64_t *from, uint64_t 
 	       reader_uint(&reader, from) && reader_uint(&reader, to);
 }
 
+#define SEQ_MOST (UINT64_C(1) << 53) /* as all integers of the wire */
+
 static enum segment_found other_frame(const uint8_t *at, size_t have, uint64_t seq, size_t *length, uint64_t *next)
 {
 	struct reader reader = reader_over(at, have);
@@ -93,7 +95,7 @@ static enum segment_found other_frame(const uint8_t *at, size_t have, uint64_t s
 	if (!reader_skip(&reader))
 		return have < SEGMENT_FRAME ? SEGMENT_PART : SEGMENT_WRONG;
 	*length = (size_t)(reader.at - at);
-	if (read_gap(at, *length, &from, &to) && from == seq && to >= from) {
+	if (read_gap(at, *length, &from, &to) && from == seq && to >= from && to < SEQ_MOST) {
 		*next = to + 1;
 		return SEGMENT_GAP;
 	}

@@ -155,8 +155,8 @@ void attach_tell_size(struct attachment *attachment)
 {
 	const struct window *window = &attachment->window;
 
-	if (attachment->is_shown && !attachment->options->view && attachment->channel && attachment->is_running &&
-	    crowd_may_edit(&attachment->crowd))
+	if (attachment->crowd.me != 0 && attachment->is_shown && !attachment->options->view && attachment->channel &&
+	    attachment->is_running && crowd_may_edit(&attachment->crowd))
 		sandbar_resize(attachment->channel, attachment->process, window->cols, window_program_rows(window));
 }
 

@@ -47,10 +47,11 @@ const struct command COMMANDS[] = {
      command_kick},
 	{"note", "SESSION TEXT…", "Pin a text to this moment, for all who watch and for the recording", NULL, 2, 1000,
      PROGRAM_NO, command_note},
-	{"terminal", "SESSION PROCESS", "Say how a terminal is shared: who types, whose size it has",
+	{"terminal", "SESSION [PROCESS]", "Say how a terminal is shared: who types, whose size it has",
      "--input open: every editor types; driver: one at a time, who takes it and hands it over (see `attach`).\n"
-     "--size driver: that of who drives; smallest, largest: of all editors; COLSxROWS: fixed.",
-     2, 2, PROGRAM_NO, command_terminal},
+     "--size driver: that of who drives; smallest, largest: of all editors; COLSxROWS: fixed.\n"
+     "Without PROCESS: the newest terminal that runs.",
+     1, 2, PROGRAM_NO, command_terminal},
 	{"logs", "SESSION", "Print what the processes of a session wrote",
      "stdout and terminals go to stdout, stderr to stderr. With --json, every event is one line. With --cast, a "
      "terminal (the "

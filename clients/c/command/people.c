@@ -188,12 +188,33 @@ static bool read_size(const char *text, uint32_t *cols, uint32_t *rows)
 	return isdigit((unsigned char)text[0]) && sscanf(text, "%ux%u%c", cols, rows, &end) == 2;
 }
 
+/* The newest that runs. */
+static int find_terminal(struct context *context, const char *session, uint32_t *process)
+{
+	struct query query;
+	struct reader row;
+	struct sandbar_error error;
+
+	if (query_session(&query, context->sandbar, "session.info", session, 0, &error) < 0)
+		return context_fail(context, NULL, &error);
+	struct reader rows = query_field(&query.result, "terminals");
+	for (*process = 0; query_next(&rows, &row);)
+		if (query_number(&row, "process") > *process)
+			*process = (uint32_t)query_number(&row, "process");
+	query_finish(&query);
+	if (*process)
+		return -1;
+	context_say("no terminal runs in session %s; make one with: sandbar exec -t %s -- COMMAND", session, session);
+	return EXIT_NOT_FOUND;
+}
+
 static int set_terminal(struct context *context, const char *session)
 {
 	const struct options *options = context->options;
 	struct writer params;
 	uint32_t process, cols, rows;
-	int status = context_process(options->arguments[1], &process);
+	int status = options->argument_count > 1 ? context_process(options->arguments[1], &process)
+	                                         : find_terminal(context, session, &process);
 
 	if (status >= 0)
 		return status;

@@ -59,7 +59,7 @@ static void print_new(const struct reader *result)
 	struct view token = query_text(result, "token"), id = query_text(result, "id");
 
 	printf("%.*s\n", (int)token.length, token.data);
-	context_say("its id is %.*s; it is shown only now", (int)id.length, id.data);
+	context_say("the token is shown only now; its id, for `token revoke`, is %.*s", (int)id.length, id.data);
 }
 
 static void add_text(struct columns *columns, const struct reader *row, const char *key)
