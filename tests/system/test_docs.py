@@ -21,6 +21,15 @@ def test_the_readme_uses_commands_that_exist(programs):
     assert all(re.search(rf"^\s+{word}\b", listed, re.M) for word in used), (used, listed)
 
 
+def test_help_is_there_however_it_is_asked_for(programs):
+    """`sandbar help`, `help COMMAND` and `COMMAND --help` say the same as `--help` does, and are no error."""
+    def said(*words):
+        return subprocess.run([programs / "sandbar", *words], capture_output=True, text=True, check=True, timeout=30).stdout
+
+    assert said("help") == said("--help") != ""
+    assert said("help", "run") == said("run", "--help") != said("help")
+
+
 def test_the_walk_of_the_readme(server):
     """Somebody follows the README: a streamed command, a session that is broken off and read again, and its end."""
     shell = "\n".join([

@@ -329,6 +329,11 @@ static int read_word(struct options *options, struct cursor *cursor)
 {
 	const char *word = cursor->argv[cursor->at];
 
+	if (!options->command && !options->help && strcmp(word, "help") == 0) { /* as --help, in the place of the command */
+		options->help = true;
+		cursor->at++;
+		return -1;
+	}
 	if (!options->command) {
 		options->command = find_command(word);
 		cursor->at++;
