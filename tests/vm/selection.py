@@ -6,6 +6,7 @@ import re
 
 LEFT_OUT = {
     "test_own_source": "builds the whole tree: a compiler in the guest, and an hour",
+    "test_suite": "is the runner of the tests, which is not there",
     "test_dev": "is the developer's command, on the developer's host",
     "test_fairness": "how the gateway shares a connection, measured in milliseconds: load, and the same on any kernel",
     "test_config": "text, and flags",
