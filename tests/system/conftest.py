@@ -15,6 +15,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import leftovers  # noqa: E402
+from screen import Screen  # noqa: E402
 from wire import SLOWNESS, Client  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -201,6 +202,29 @@ def guests(server):
             client.check()
         else:
             client.close()
+
+
+@pytest.fixture
+def screens(server, tmp_path):
+    """Open terminal windows; all are closed at the end."""
+    opened = []
+
+    def open_screen(name, **size):
+        opened.append(Screen(tmp_path, name, server.shell_environment() | {"TERM": "xterm-256color"}, **size))
+        return opened[-1]
+
+    yield open_screen
+    for screen in opened:
+        screen.end()
+
+
+@pytest.fixture
+def made(server):
+    """A session that no client of the test is in, ended with its test."""
+    with server.client() as client:
+        session = client.create()
+        yield session
+        client.call("session.end", session=session)
 
 
 @pytest.fixture(autouse=True)

@@ -20,28 +20,6 @@ PATIENCE = 40
 KEY = "C-]"
 
 
-@pytest.fixture
-def screens(server, tmp_path):
-    """Open terminal windows; all are closed at the end."""
-    opened = []
-
-    def open_screen(name, **size):
-        opened.append(Screen(tmp_path, name, server.shell_environment() | {"TERM": "xterm-256color"}, **size))
-        return opened[-1]
-
-    yield open_screen
-    for screen in opened:
-        screen.end()
-
-
-@pytest.fixture
-def made(server):
-    with server.client() as client:
-        session = client.create()
-        yield session
-        client.call("session.end", session=session)
-
-
 def start(server, session, *argv, cols=80, rows=23):
     with server.client() as client:
         return client.start(session, *argv, terminal={"cols": cols, "rows": rows})

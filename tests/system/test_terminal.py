@@ -4,31 +4,8 @@ import os
 import signal
 
 import pytest
-from screen import Screen
 
 DETACH = ("C-]", "d")
-
-
-@pytest.fixture
-def screens(server, tmp_path):
-    """Open terminal windows; all are closed at the end."""
-    opened = []
-
-    def open_screen(name, **size):
-        opened.append(Screen(tmp_path, name, server.shell_environment() | {"TERM": "xterm-256color"}, **size))
-        return opened[-1]
-
-    yield open_screen
-    for screen in opened:
-        screen.end()
-
-
-@pytest.fixture
-def made(server):
-    with server.client() as client:
-        session = client.create()
-        yield session
-        client.call("session.end", session=session)
 
 
 def attach(server, session, process=None):

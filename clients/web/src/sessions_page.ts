@@ -12,8 +12,7 @@ class SessionsPage {
 	private readonly rows = h("ul", { class: "sessions" });
 	private readonly search = h("input", {
 		type: "search",
-		placeholder: "Search",
-		"aria-label": "Search sessions",
+		id: "search",
 		on: { input: () => this.draw() },
 	});
 	private template = "default";
@@ -31,7 +30,15 @@ class SessionsPage {
 		const create = iconButton(ICONS.plus, "New session", () => void this.create(create), true);
 		create.classList.add("primary");
 		const templates = isManager ? await this.templates() : null;
-		const head = h("div", { class: "head" }, h("h1", {}, "Sessions"), this.search, templates, isManager && create);
+		const head = h(
+			"div",
+			{ class: "head" },
+			h("h1", {}, "Sessions"),
+			h("label", { for: "search" }, "Search"),
+			this.search,
+			templates,
+			isManager && create,
+		);
 		fill(this.frame.main, h("div", { class: "page" }, head, this.rows));
 		await this.look();
 		setInterval(() => document.visibilityState === "visible" && void this.look(), LOOK_MS);

@@ -6,15 +6,11 @@ import type { Room } from "./room.js";
 /** Texts pinned to moments. */
 export class Notes {
 	private readonly list = h("ol", { class: "notes" });
-	private readonly input = h("input", {
-		id: "note",
-		maxlength: 250,
-		placeholder: "Pin a note to this moment",
-		"aria-label": "A note to this moment",
-	});
+	private readonly input = h("input", { id: "note", maxlength: 250 });
 	private readonly form = h(
 		"form",
 		{ class: "note-form", on: { submit: (event) => void this.pin(event) } },
+		h("label", { for: "note" }, "A note to this moment"),
 		this.input,
 		h("button", { class: "button small" }, "Pin"),
 	);

@@ -14,7 +14,6 @@ export class SearchBar {
 	private readonly input = h("input", {
 		type: "search",
 		"aria-label": "Search in the scrollback",
-		placeholder: "Search the scrollback",
 		on: { input: () => this.find(false, true), keydown: (event) => this.key(event) },
 	});
 	readonly element = h(
