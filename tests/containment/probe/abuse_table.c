@@ -179,27 +179,42 @@ static bool press_sockets(void)
 	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0 && fill(ends[1]);
 }
 
-/* Descriptors that are on their way in a socket are open all the same. */
-static bool press_flight(void)
+static bool pass(int socket, int fd)
 {
-	int ends[2];
 	char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec piece = {block, 1};
 	struct msghdr message = {
 		.msg_iov = &piece, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
-		return false;
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &ends[1], sizeof(int));
-	bool is_sent = sendmsg(ends[0], &message, 0) == 1;
+	memcpy(CMSG_DATA(header), &fd, sizeof(int));
+	bool is_passed = sendmsg(socket, &message, 0) == 1;
 	int errnum = errno;
-	close(ends[0]);
-	close(ends[1]);
+	close(fd);
 	errno = errnum;
-	return is_sent;
+	return is_passed;
+}
+
+/* Descriptors that are on their way in a socket are open all the same. A socket that is full is sent on its way itself, in the
+ * next one, so that this process has never more than a few; a socket that nobody could reach would be collected at once. */
+static bool press_flight(void)
+{
+	static int ends[2] = {-1, -1};
+	int next[2], fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (ends[0] >= 0 && pass(ends[0], fd))
+		return true;
+	if (ends[0] >= 0 && errno != EAGAIN)
+		return false;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, next) < 0)
+		return false;
+	if (ends[0] >= 0 && (!pass(next[0], ends[0]) || !pass(next[0], ends[1])))
+		return false;
+	memcpy(ends, next, sizeof ends);
+	return true;
 }
 
 static bool press_cache(void)
