@@ -1,9 +1,9 @@
 #include "call.h"
 
 #include "method.h"
-#include "protocol/check.h"
 #include "server/guard/gate.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +78,13 @@ void call_answer_empty(struct call *call)
 	call_answer(call);
 }
 
+void call_answer_seq(struct call *call, uint64_t seq)
+{
+	writer_map(&call->result, 1);
+	writer_key_uint(&call->result, "seq", seq);
+	call_answer(call);
+}
+
 static void fail(struct call *call, enum error_code code, const char *message, const char *key, const char *text)
 {
 	if (call->caller) {
@@ -91,20 +98,6 @@ static void fail(struct call *call, enum error_code code, const char *message, c
 	call_destroy(call);
 }
 
-/* A message quotes what a stranger sent, which can be bytes, or cut in the middle of a character: that becomes `?`. */
-static void keep_text(char *message)
-{
-	char *end = message + strlen(message);
-	for (char *at = message; at < end;) {
-		size_t length = 1, left = (size_t)(end - at), most = left < 4 ? left : 4;
-		while (length <= most && !check_utf8((const uint8_t *)at, length))
-			length++;
-		if (length > most)
-			*at = '?';
-		at += length > most ? 1 : length;
-	}
-}
-
 void call_fail(struct call *call, enum error_code code, const char *key, const char *text, const char *format, ...)
 {
 	char message[MESSAGE_BYTES];
@@ -112,7 +105,6 @@ void call_fail(struct call *call, enum error_code code, const char *key, const c
 	va_start(args, format);
 	vsnprintf(message, sizeof message, format, args);
 	va_end(args);
-	keep_text(message);
 	fail(call, code, message, key, text);
 }
 
@@ -120,6 +112,12 @@ void call_fail_named(struct call *call, const char *code, const char *message)
 {
 	enum error_code known = error_code_find(code);
 	fail(call, known ? known : CODE_INTERNAL, message, NULL, NULL);
+}
+
+void call_fail_to_write(struct call *call, const struct error *err)
+{
+	enum error_code code = err->errnum == ENOSPC || err->errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL;
+	call_fail(call, code, NULL, NULL, "%s", err->message);
 }
 
 bool caller_has_call(const struct caller *caller, uint32_t id)

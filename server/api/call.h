@@ -87,11 +87,14 @@ bool caller_has_call(const struct caller *caller, uint32_t id);
 /* call->result holds the answer's map. */
 void call_answer(struct call *call);
 void call_answer_empty(struct call *call);
+void call_answer_seq(struct call *call, uint64_t seq); /* {seq} */
 /* KEY, if not NULL, is put into `data`, with TEXT. */
 void call_fail(struct call *call, enum error_code code, const char *key, const char *text, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /* As call_fail(), with a code's name that a driver gave. */
 void call_fail_named(struct call *call, const char *code, const char *message);
+/* A file could not be written: `no_space` where the disk is full. */
+void call_fail_to_write(struct call *call, const struct error *err);
 
 /* The error map of §3.1. */
 void error_write(struct writer *writer, enum error_code code, const char *message, const char *key, const char *text);

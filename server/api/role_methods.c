@@ -3,9 +3,7 @@
 #include "server/session/session_file.h"
 #include "session_methods.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #define COMMON_ROWS                                                                         \
@@ -38,22 +36,6 @@ const struct param note_params[] = {
 	{0},
 };
 
-static struct channel *find_channel(const struct session *session, uint32_t participant)
-{
-	struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		if (channel->participant == participant)
-			return channel;
-	return NULL;
-}
-
-static void answer_seq(struct call *call, uint64_t seq)
-{
-	writer_map(&call->result, 1);
-	writer_key_uint(&call->result, "seq", seq);
-	call_answer(call);
-}
-
 /* --- roles ---------------------------------------------------------------------------------------------------- */
 
 /* Whom a change is about: one who is here, or one who was and whose token was given a role. */
@@ -67,7 +49,7 @@ static bool find_subject(struct call *call, const struct session *session, uint3
                          struct subject *subject)
 {
 	const struct grant *grant = access_find_grant(&session->access, participant);
-	*subject = (struct subject){.channel = find_channel(session, participant)};
+	*subject = (struct subject){.channel = participant_find(session, participant)};
 	if (!subject->channel && !grant) {
 		call_fail(call, CODE_NOT_FOUND, "field", "participant",
 		          "session `%s` has no participant %u now, nor gave it a role", session->id, participant);
@@ -93,8 +75,7 @@ static bool give(struct call *call, struct session *session, const struct subjec
 	if (session_file_save(session, &err) == 0)
 		return true;
 	access_take_back(&session->access, &grant->bearer, &before);
-	call_fail(call, err.errnum == ENOSPC || err.errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL, NULL, NULL, "%s",
-	          err.message);
+	call_fail_to_write(call, &err);
 	return false;
 }
 
@@ -123,7 +104,7 @@ void handle_session_role(struct call *call, const void *arguments)
 	while ((channel = next_of(session, &subject, channel)))
 		if (channel->role != grant.role)
 			channel_set_role(channel, grant.role, call->caller->principal.name);
-	answer_seq(call, history_last(session));
+	call_answer_seq(call, history_last(session));
 }
 
 /* The answer goes first: the caller can be whom it removes. */
@@ -147,7 +128,7 @@ void handle_session_remove(struct call *call, const void *arguments)
 	}
 	if (subject.bearer.is_guest && !subject.is_alone && server->on_removed)
 		server->on_removed(server, &subject.bearer);
-	answer_seq(call, history_last(session));
+	call_answer_seq(call, history_last(session));
 }
 
 /* --- notes ---------------------------------------------------------------------------------------------------- */
@@ -190,5 +171,5 @@ void handle_session_note(struct call *call, const void *arguments)
 	writer_key_str(event, "by", channel ? channel->name : call->caller->principal.name);
 	write_or_nil(event, "participant", channel != NULL, channel ? channel->participant : 0);
 	write_or_nil(event, "process", args->process.has, args->process.value);
-	answer_seq(call, session_event_commit(session));
+	call_answer_seq(call, session_event_commit(session));
 }

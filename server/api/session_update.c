@@ -1,7 +1,6 @@
 /* The method session.update. */
 #include "session_methods.h"
 
-#include <errno.h>
 #include <stddef.h>
 
 static const uint64_t years_ms = UINT64_C(10) * 365 * 24 * 3600 * 1000; /* the most that a time may be */
@@ -40,6 +39,5 @@ void handle_session_update(struct call *call, const void *arguments)
 	if (session_update(session, &changes, &err) == 0)
 		call_answer_empty(call);
 	else
-		call_fail(call, err.errnum == ENOSPC || err.errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL, NULL, NULL, "%s",
-		          err.message);
+		call_fail_to_write(call, &err);
 }

@@ -5,7 +5,6 @@
 #include "server/session/session_file.h"
 #include "session_methods.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,12 +41,6 @@ const struct param unshare_params[] = {
 static uint64_t now_s(void)
 {
 	return (uint64_t)time(NULL);
-}
-
-static void fail_to_write(struct call *call, const struct error *err)
-{
-	enum error_code code = err->errnum == ENOSPC || err->errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL;
-	call_fail(call, code, NULL, NULL, "%s", err->message);
 }
 
 /* --- making --------------------------------------------------------------------------------------------------- */
@@ -92,7 +85,7 @@ static bool keep_share(struct call *call, struct session *session, const struct 
 	if (session_file_save(session, &err) == 0)
 		return true;
 	access_drop_share(&session->access, share);
-	fail_to_write(call, &err);
+	call_fail_to_write(call, &err);
 	return false;
 }
 
@@ -107,7 +100,7 @@ void handle_session_share(struct call *call, const void *arguments)
 	struct principal guest = guest_of(session, args, expires_s);
 	char *token = tokens_mint(call->caller->server->tokens, &guest, &err);
 	if (!token) {
-		fail_to_write(call, &err);
+		call_fail_to_write(call, &err);
 		return;
 	}
 	if (keep_share(call, session, &guest, args)) {
@@ -175,7 +168,7 @@ void handle_session_unshare(struct call *call, const void *arguments)
 		call_answer_empty(call);
 	} else {
 		error_prefix(&err, "it is revoked, but only until the server starts anew");
-		fail_to_write(call, &err);
+		call_fail_to_write(call, &err);
 	}
 	if (server->on_revoked)
 		server->on_revoked(server, id);

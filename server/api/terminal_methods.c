@@ -38,13 +38,6 @@ const struct param terminal_grant_params[] = {
 	{0},
 };
 
-static void answer_seq(struct call *call, const struct session *session)
-{
-	writer_map(&call->result, 1);
-	writer_key_uint(&call->result, "seq", history_last(session));
-	call_answer(call);
-}
-
 /* The terminal of the process that is meant; NULL when the call was failed instead. */
 static struct sharing *find_terminal(struct call *call, struct session *session, uint64_t number)
 {
@@ -88,7 +81,7 @@ void handle_terminal_set(struct call *call, const void *arguments)
 		.fixed = {(uint16_t)args->cols.value, (uint16_t)args->rows.value},
 	};
 	sharing_set(sharing, &changes, 0);
-	answer_seq(call, session);
+	call_answer_seq(call, history_last(session));
 }
 
 /* --- who drives ----------------------------------------------------------------------------------------------- */
@@ -135,7 +128,7 @@ void handle_terminal_take(struct call *call, const void *arguments)
 	}
 	if (!is_driver(&seat))
 		sharing_drive(seat.sharing, seat.channel, "taken", seat.channel->participant);
-	answer_seq(call, seat.channel->session);
+	call_answer_seq(call, history_last(seat.channel->session));
 }
 
 void handle_terminal_release(struct call *call, const void *arguments)
@@ -144,18 +137,9 @@ void handle_terminal_release(struct call *call, const void *arguments)
 	if (!find_seat(call, arguments, &seat))
 		return;
 	if (sharing_release(seat.sharing, seat.channel->participant))
-		answer_seq(call, seat.channel->session);
+		call_answer_seq(call, history_last(seat.channel->session));
 	else
 		call_fail(call, CODE_CONFLICT, NULL, NULL, "you neither drive this terminal nor asked to");
-}
-
-static const struct channel *find_participant(const struct session *session, uint64_t participant)
-{
-	const struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		if (channel->participant == participant)
-			return channel;
-	return NULL;
 }
 
 void handle_terminal_grant(struct call *call, const void *arguments)
@@ -165,7 +149,7 @@ void handle_terminal_grant(struct call *call, const void *arguments)
 	if (!find_seat(call, args, &seat))
 		return;
 	struct session *session = seat.channel->session;
-	const struct channel *other = find_participant(session, args->participant);
+	const struct channel *other = participant_find(session, args->participant);
 	unsigned long long shown = args->participant;
 	if (!is_driver(&seat) && !gate_allows_taking_over(seat.channel->role))
 		call_fail(call, CODE_FORBIDDEN, NULL, NULL, "only its driver, or an owner, can hand a terminal over");
@@ -177,7 +161,7 @@ void handle_terminal_grant(struct call *call, const void *arguments)
 	else {
 		if (seat.sharing->driver != other->participant)
 			sharing_drive(seat.sharing, other, "granted", seat.channel->participant);
-		answer_seq(call, session);
+		call_answer_seq(call, history_last(session));
 	}
 }
 
@@ -191,5 +175,5 @@ void handle_terminal_request(struct call *call, const void *arguments)
 	else if (!sharing_request(seat.sharing, seat.channel->participant))
 		call_fail(call, CODE_LIMIT, NULL, NULL, "at most %d may ask for a terminal at once", SHARING_REQUESTS);
 	else
-		answer_seq(call, seat.channel->session);
+		call_answer_seq(call, history_last(seat.channel->session));
 }

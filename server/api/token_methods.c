@@ -3,7 +3,6 @@
 #include "server/guard/gate.h"
 #include "server/guard/tokens.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,12 +115,6 @@ static bool has_room(struct call *call, const char *tenant)
 	return false;
 }
 
-static void fail_to_write(struct call *call, const struct error *err)
-{
-	enum error_code code = err->errnum == ENOSPC || err->errnum == EDQUOT ? CODE_NO_SPACE : CODE_INTERNAL;
-	call_fail(call, code, NULL, NULL, "%s", err->message);
-}
-
 void handle_token_create(struct call *call, const void *arguments)
 {
 	const struct token_create_args *args = arguments;
@@ -135,7 +128,7 @@ void handle_token_create(struct call *call, const void *arguments)
 	struct error err;
 	char *token = tokens_create(call->caller->server->tokens, &principal, call->caller->principal.name, now_s, &err);
 	if (!token) {
-		fail_to_write(call, &err);
+		call_fail_to_write(call, &err);
 		return;
 	}
 	writer_map(&call->result, 2);
@@ -214,7 +207,7 @@ void handle_token_revoke(struct call *call, const void *arguments)
 		call_answer_empty(call);
 	} else {
 		error_prefix(&err, "it is revoked, but only until the server starts anew");
-		fail_to_write(call, &err);
+		call_fail_to_write(call, &err);
 	}
 	if (server->on_revoked)
 		server->on_revoked(server, id);

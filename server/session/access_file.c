@@ -7,7 +7,7 @@ enum { CLIENT_TEXT = 2 * CLIENT_ID_BYTES };
 
 /* --- parts ---------------------------------------------------------------------------------------------------- */
 
-static json_t *client_json(const uint8_t client[CLIENT_ID_BYTES])
+json_t *client_json(const uint8_t client[CLIENT_ID_BYTES])
 {
 	static const char digits[] = "0123456789abcdef";
 	char text[CLIENT_TEXT];
@@ -23,7 +23,7 @@ static int digit_of(char text)
 	return text >= '0' && text <= '9' ? text - '0' : text >= 'a' && text <= 'f' ? text - 'a' + 10 : -1;
 }
 
-static bool client_from(uint8_t client[CLIENT_ID_BYTES], const json_t *json)
+bool client_from(uint8_t client[CLIENT_ID_BYTES], const json_t *json)
 {
 	const char *text = json_string_value(json);
 	if (json_string_length(json) != CLIENT_TEXT)

@@ -90,11 +90,12 @@ void channel_detach(struct channel *channel)
 
 uint64_t channel_set_role(struct channel *channel, enum role role, const char *by)
 {
+	bool holds = channel->mode == CHANNEL_LOSSLESS;
+	if (role < ROLE_EDITOR)
+		channel->mode = CHANNEL_LIVE; /* a viewer holds nothing back */
 	uint64_t seq = participant_role(channel, role, by);
-	if (role < ROLE_EDITOR && channel->mode == CHANNEL_LOSSLESS) { /* a viewer holds nothing back */
-		channel->mode = CHANNEL_LIVE;
+	if (holds && channel->mode == CHANNEL_LIVE)
 		session_reconsider_holds(channel->session);
-	}
 	sharing_role_changed(channel->session, channel);
 	return seq;
 }

@@ -194,11 +194,22 @@ static void open_as_started(struct display *display)
 	display_open(display, (uint16_t)cols, (uint16_t)rows);
 }
 
+static bool has_display(struct session *session)
+{
+	const struct process *process;
+	TAILQ_FOREACH(process, &session->processes, link)
+		if (display_of(session, process->number))
+			return true;
+	return false;
+}
+
 void checkpoints_restore(struct session *session)
 {
 	const struct journal *journal = session->journal;
 	uint64_t from = journal_tail(journal);
 	session->checkpointed = from; /* a round from now on */
+	if (!has_display(session))
+		return; /* a journal is large, and clients wait */
 	walk(session, journal_head(journal), find_newest);
 	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link) {

@@ -44,17 +44,13 @@ static void remove_session(struct session *session)
 	session_remove_files(home, id);
 }
 
-/* On a full disk the end of the journal, once the worker has let go of it, makes room for the file that says that it ended:
- * kept_sweep() tries again. */
+/* On a full disk the end of the journal, once the worker has let go of it, makes room for the file that says that it ended,
+ * which session_ended() could not write: kept_sweep() tries again. */
 static void keep(struct session *session)
 {
 	struct sessions *home = session->home;
 	LIST_REMOVE(session, link);
 	uncount(session);
-	session->kept_last = journal_last_seq(session->journal);
-	if (!session->is_saved)
-		session->is_saved = session_file_save(session, NULL) == 0;
-	session_end_store(session);
 	kept_unlink_journal(home, session->id);
 	kept_add(home, session);
 	session_release(session);

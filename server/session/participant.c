@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 
-static bool is_here(const struct session *session, uint32_t participant)
+struct channel *participant_find(const struct session *session, uint64_t number)
 {
-	const struct channel *channel;
+	struct channel *channel;
 	LIST_FOREACH(channel, &session->channels, link)
-		if (channel->participant == participant)
-			return true;
-	return false;
+		if (channel->participant == number)
+			return channel;
+	return NULL;
 }
 
 static uint64_t tell(struct session *session, const struct participant_record *who, const char *change, const char *by)
@@ -91,7 +91,7 @@ uint64_t participant_role(struct channel *channel, enum role role, const char *b
 	const struct participant_record who = record_of(channel);
 	struct participant_record *row = row_of(channel);
 	if (row)
-		row->role = role;
+		*row = who;
 	return tell(channel->session, &who, "role", by);
 }
 
@@ -99,7 +99,7 @@ void participants_left(struct session *session)
 {
 	for (size_t i = 0; i < RECORD_PARTICIPANTS; i++) {
 		struct participant_record *row = records_participant_row(session->records, i);
-		if (row->participant == 0 || is_here(session, row->participant))
+		if (row->participant == 0 || participant_find(session, row->participant))
 			continue;
 		tell(session, row, "left", NULL);
 		row->participant = 0;

@@ -13,6 +13,9 @@ struct session;
 
 enum { PARTICIPANT_COLOURS = 8, PARTICIPANTS_SHOWN = 128, PARTICIPANT_KEYS = 5 };
 
+/* The channel of participant NUMBER; NULL: nobody who is attached has it. */
+struct channel *participant_find(const struct session *session, uint64_t number);
+
 /* CHANNEL, which stands in its session's list, has joined: it gets a number and a colour. */
 void participant_joined(struct channel *channel);
 /* It has left the list; BY, a principal's name, removed it, or NULL. */

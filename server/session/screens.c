@@ -123,16 +123,21 @@ static void arm(struct screens *screens, ev_tstamp seconds)
 	ev_timer_start(loop_of(screens), &screens->tick);
 }
 
+/* What a large screen costs is spread: false, and the tick runs, where it has to wait for that. */
+static bool may_make(struct screens *screens, const struct display *display)
+{
+	bool is_there = display->made && display->made_version == display->version;
+	uint64_t pause_us = display->terminal && !is_there ? display_pause_us(display) : 0;
+	if (pause_us > 0)
+		arm(screens, (double)pause_us / 1e6);
+	return pause_us == 0;
+}
+
+/* False: the channel has no room for it now. */
 static bool write_one(struct screens *screens, struct process *process)
 {
 	struct writer *own = &screens->channel->own;
 	size_t length;
-	bool is_there = process->display.made && process->display.made_version == process->display.version;
-	uint64_t pause_us = process->display.terminal && !is_there ? display_pause_us(&process->display) : 0;
-	if (pause_us > 0) {
-		arm(screens, (double)pause_us / 1e6);
-		return false;
-	}
 	const uint8_t *bytes = display_screen(&process->display, &length);
 	if (!bytes)
 		return true; /* it is gone */
@@ -156,7 +161,7 @@ static void write_row(struct screens *screens, struct screens_row *row)
 		return;
 	}
 	bool is_news = screens->rate == 0 || row->version != process->display.version;
-	if (is_news && !write_one(screens, process))
+	if (is_news && (!may_make(screens, &process->display) || !write_one(screens, process)))
 		return;
 	row->version = process->display.version;
 	row->is_wanted = false;

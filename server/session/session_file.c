@@ -143,22 +143,6 @@ static char **context_from(json_t *map)
 	return context;
 }
 
-static json_t *client_json(const uint8_t client[CLIENT_ID_BYTES])
-{
-	char text[2 * CLIENT_ID_BYTES + 1];
-	for (size_t i = 0; i < CLIENT_ID_BYTES; i++)
-		snprintf(text + 2 * i, 3, "%02x", client[i]);
-	return json_string(text);
-}
-
-static void client_from(uint8_t client[CLIENT_ID_BYTES], const json_t *json)
-{
-	const char *text = json_string_value(json);
-	for (size_t i = 0; text && i < CLIENT_ID_BYTES; i++)
-		if (sscanf(text + 2 * i, "%2hhx", &client[i]) != 1)
-			return;
-}
-
 /* One that has ended changes no more. */
 static int write_whole(const struct session *session, int directory, const json_t *json, struct error *err)
 {
@@ -274,9 +258,10 @@ int session_file_load(struct session *session, int directory, struct error *err)
 		uint64_t number = (uint64_t)json_integer_value(json_object_get(json, number_rows[i].name));
 		memcpy((char *)session + number_rows[i].offset, &number, sizeof number);
 	}
-	client_from(session->client.client, json_object_get(json, "client"));
 	session->end_reason = known_reason(json_string_value(json_object_get(json, "ending")));
 	bool good = access_from(&session->access, json_object_get(json, "access"));
+	bool is_owned = session->client.away_ms > 0;
+	good &= !is_owned || client_from(session->client.client, json_object_get(json, "client"));
 	json_decref(json);
 	return good ? 0 : error_set(err, 0, "`" SESSION_FILE "` says who may come, and cannot be understood");
 }

@@ -179,7 +179,7 @@ def test_the_command(server):
     done = server.command("token", "new", "--name", "ci", "--rights", "read,run,manage", "--expires", "1h")
     out, err = done.communicate(timeout=60)
     assert done.returncode == 0 and len(out.split()) == 1, err
-    number = err.decode().split("its id is ")[1].split(";")[0]
+    number = err.decode().split()[-1]
     file = server.folder / "token"
     file.write_bytes(out)
     made_session = server.command("--token-file", str(file), "new")
