@@ -201,14 +201,27 @@ void edit_erase_line_unprotected(struct terminal *terminal, const struct params 
 	erase_line(terminal, params, &erase_unprotected);
 }
 
-/* More repetitions than fill the screen and leave the rest of a line give the same again. */
-static int repetitions(const struct grid *grid, const struct params *params)
+/* More repetitions than push all there was off the screen give the same again: only where in a line they end matters. */
+static int repetitions(const struct terminal *terminal, const struct params *params)
 {
-	int32_t count = params_at(params, 0);
-	int32_t screen = grid->columns * (grid->count + TERMINAL_SCROLLBACK_LINES);
+	int32_t count = params_at(params, 0), line = terminal->grid->columns / (int32_t)terminal->join;
+	int32_t screen = line * (terminal->grid->count + 1);
 	if (count == 0)
 		return 1;
-	return count <= 2 * screen ? count : screen + (count - screen) % grid->columns;
+	return count < screen ? count : screen + (count - screen) % line;
+}
+
+/* Print CLUSTER, which is what the text TEXT of a cell is, as one more cell that shares it. */
+static void print_again(struct terminal *terminal, const struct cluster *cluster, uint32_t text)
+{
+	size_t length;
+	print_character(terminal, utf8_decode(cluster->text, &length));
+	if (terminal->join > 0 && text & CELL_CLUSTER) {
+		grid_row(terminal->grid)->cells[terminal->grid->x - (int)terminal->join].text = text;
+		return;
+	}
+	for (size_t i = length; i < cluster->length; i += length)
+		print_character(terminal, utf8_decode(cluster->text + i, &length));
 }
 
 void edit_repeat(struct terminal *terminal, const struct params *params)
@@ -225,10 +238,8 @@ void edit_repeat(struct terminal *terminal, const struct params *params)
 		cluster = *decorations_cluster_at(&terminal->decorations, cell.text & CELL_TEXT);
 	else
 		cluster.length = (uint8_t)utf8_encode(cell.text & CELL_TEXT, cluster.text);
-	for (int left = repetitions(grid, params); left > 0; left--) {
-		for (size_t i = 0, length; i < cluster.length; i += length)
-			print_character(terminal, utf8_decode(cluster.text + i, &length));
-	}
+	for (int left = repetitions(terminal, params); left > 0; left--)
+		print_again(terminal, &cluster, cell.text);
 }
 
 /* DECALN: a screen of E. */

@@ -10,6 +10,8 @@
 void print_leave(void *owner, const struct row *row, const struct row *next)
 {
 	struct terminal *terminal = owner;
+	if (terminal->scrollback.most == 0)
+		return;
 	struct row_text text = {.terminal = terminal, .bytes = &terminal->line, .detail = LOOK_WHOLE};
 	int columns = terminal->main.columns;
 	terminal->line.length = 0;

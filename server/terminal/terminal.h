@@ -7,8 +7,9 @@
  * What a sequence does is what xterm.js 6 does, its oddities included, since that is what the pages draw with
  * and since cells must not depend on when a viewer came. What xterm.js does not know but real terminals do (DECSCNM, mouse
  * encodings 1005 and 1015, XTMODKEYS) is kept and told to viewers. Differences on purpose: strings (OSC, DCS) are taken
- * up to PARSER_STRING_BYTES, titles up to TERMINAL_TITLE_BYTES, combining characters up to CLUSTER_BYTES a cell; and what follows a wide character that was dropped at the end of a line that does not wrap
- * does not combine with the character before.
+ * up to PARSER_STRING_BYTES, titles up to TERMINAL_TITLE_BYTES, combining characters up to CLUSTER_BYTES a cell; REP prints no more than
+ * pushes all there was off the screen, so that fewer of its lines are above; and what follows a wide character that was
+ * dropped at the end of a line that does not wrap does not combine with the character before.
  *
  * Width of characters: one code point at a time, as Unicode 11 has it (width.h), which is xterm.js's add-on unicode11, and
  * near to what wcwidth() tells the programs inside and what xterm, tmux and VTE do. xterm.js's own default (Unicode 6)

@@ -3,6 +3,7 @@
 #include "tests/terminal/look.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 struct terminal *story_terminal(uint32_t columns, uint32_t rows, const char *output)
@@ -100,6 +101,49 @@ Test(terminal, what_a_program_writes_is_seen)
 			cr_expect_str_eq(story_row(terminal, y, text), row->rows[y], "%s: row %d is \"%s\"", row->what, y, text);
 		cr_expect(terminal->grid->x == row->x && terminal->grid->y == row->y, "%s: the cursor is at %d,%d", row->what,
 		          terminal->grid->x, terminal->grid->y);
+	}
+}
+
+/* A program that repeats a character, and how many there are on the screen when all are. */
+struct repeat_case {
+	const char *what, *character, *before;
+	int count;
+};
+
+static const struct repeat_case repeat_cases[] = {
+	{"letters", "x", "", 48},
+	{"more than a screen", "x", "ab", 100},
+	{"letters without end", "x", "abc", 163843},
+	{"as many as fill lines", "x", "", 50 * 10 - 1},
+	{"wide characters", "漢", "abc", 1007},
+	{"combining characters", "e\xcc\x81\xcc\x82", "a", 1234},
+	{"in a region", "x", "\x1b[2;3r\x1b[2;4H", 1003},
+	{"without DECAWM", "x", "\x1b[?7l", 5000},
+};
+
+/* What is seen is as if each had been printed; what it costs is a screen. */
+Test(terminal, repeated_characters_are_printed_up_to_a_screen)
+{
+	char text[STORY_ROW_BYTES], written[STORY_ROW_BYTES], repeat[32];
+	for (size_t i = 0; i < sizeof repeat_cases / sizeof repeat_cases[0]; i++) {
+		const struct repeat_case *row = &repeat_cases[i];
+		CLEANUP_TERMINAL struct terminal *terminal = story_terminal(9, 4, row->before);
+		CLEANUP_TERMINAL struct terminal *all = story_terminal(9, 4, row->before);
+		story_feed(terminal, row->character);
+		snprintf(repeat, sizeof repeat, "\x1b[%db", row->count);
+		story_feed(terminal, repeat);
+		for (int n = 0; n <= row->count; n++)
+			story_feed(all, row->character);
+		for (int y = 0; y < 4; y++) {
+			cr_expect_str_eq(story_row(terminal, y, text), story_row(all, y, written), "%s: row %d is \"%s\"",
+			                 row->what, y, text);
+			cr_expect_eq(terminal->grid->rows[y].wrapped, all->grid->rows[y].wrapped, "%s: row %d", row->what, y);
+		}
+		cr_expect(terminal->grid->x == all->grid->x && terminal->grid->y == all->grid->y, "%s: the cursor is at %d,%d",
+		          row->what, terminal->grid->x, terminal->grid->y);
+		cr_expect_leq(terminal->scrollback.count, 4 + 2, "%s: %u lines above", row->what, terminal->scrollback.count);
+		cr_expect_leq(terminal->decorations.clusters.count, 8, "%s: %u clusters", row->what,
+		              terminal->decorations.clusters.count);
 	}
 }
 
