@@ -22,7 +22,9 @@ enum profile {
 
 /* "default", or NULL if PROFILE is out of range. */
 const char *profile_name(enum profile profile);
-const char *profile_summary(enum profile profile);
+/* All names, for who asked for one that there is not: " default compute build". */
+#define PROFILE_NAMED(name, text, summary) " " text
+#define PROFILE_NAMES PROFILE_TABLE(PROFILE_NAMED)
 
 /* The profile called NAME, or -1. */
 int profile_find(const char *name);

@@ -107,7 +107,7 @@ void handle_session_role(struct call *call, const void *arguments)
 	call_answer_seq(call, history_last(session));
 }
 
-/* The answer goes first: the caller can be whom it removes. */
+/* The caller can be whom it removes: he still gets the answer, since a connection is closed when its queue is empty. */
 void handle_session_remove(struct call *call, const void *arguments)
 {
 	const struct role_args *args = arguments;
@@ -119,12 +119,10 @@ void handle_session_remove(struct call *call, const void *arguments)
 	if (!give(call, session, &subject, &grant))
 		return;
 	struct server *server = call->caller->server;
-	char by[PRINCIPAL_NAME_BYTES + 1];
-	memcpy(by, call->caller->principal.name, sizeof by);
 	struct channel *channel, *next;
 	for (channel = next_of(session, &subject, NULL); channel; channel = next) {
 		next = next_of(session, &subject, channel);
-		channel_remove(channel, by);
+		channel_remove(channel, call->caller->principal.name);
 	}
 	if (subject.bearer.is_guest && !subject.is_alone && server->on_removed)
 		server->on_removed(server, &subject.bearer);

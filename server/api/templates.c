@@ -159,15 +159,20 @@ static bool layers_of(struct call *call, const char *const *names, uint32_t *mas
 }
 
 /* What the operator has said is not the client's to choose. */
+static uint32_t template_profile(const struct template *template)
+{
+	return template->profile > 0 ? template->profile - 1 : PROFILE_DEFAULT;
+}
+
 static bool profile_of(struct call *call, const struct template *template, const char *asked, uint32_t *profile)
 {
-	*profile = template->profile > 0 ? template->profile - 1 : PROFILE_DEFAULT;
+	*profile = template_profile(template);
 	if (!asked)
 		return true;
 	int found = profile_find(asked);
 	if (found < 0)
 		call_fail(call, CODE_INVALID_PARAMS, "field", "profile",
-		          "there is no profile `%.64s`; there are default, compute and build", asked);
+		          "there is no profile `%.64s`; there are:" PROFILE_NAMES, asked);
 	else if (template->profile > 0 && (uint32_t)found != *profile)
 		call_fail(call, CODE_LIMIT, "limit", "profile", "the template `%s` allows the profile `%s` alone",
 		          template->name, profile_name((enum profile) * profile));
@@ -219,12 +224,13 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 
 /* --- what stands ready ---------------------------------------------------------------------------------------- */
 
-struct sandbox_spec template_spec(const struct template *template)
+/* What a session of TEMPLATE gets that asks for nothing else. */
+static struct sandbox_spec template_spec(const struct template *template)
 {
 	static const struct limit_set nothing;
 	struct sandbox_spec spec = {.limits = limits_of(&nothing, &template->limits),
 	                            .required_layers = template->required_layers};
-	spec.limits.profile = template->profile > 0 ? template->profile - 1 : PROFILE_DEFAULT;
+	spec.limits.profile = template_profile(template);
 	return spec;
 }
 

@@ -21,8 +21,6 @@ const struct template *templates_find(const struct templates *templates, const c
  * options->env is the caller's, until a session has it. */
 bool templates_apply(struct call *call, const struct session_create_args *args, struct session_options *options);
 
-/* What a session of TEMPLATE gets that asks for nothing else. */
-struct sandbox_spec template_spec(const struct template *template);
 /* Each that has sandboxes to be kept ready, with how many; of `default` DEFAULT_WARM, where its section says nothing. */
 void templates_each_warm(const struct templates *templates, unsigned default_warm,
                          void (*each)(void *owner, const struct sandbox_spec *spec, unsigned count), void *owner);

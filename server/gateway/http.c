@@ -53,9 +53,11 @@ static const struct resource {
 };
 static const struct resource healthy = {"/healthz", "text/plain", "ok\n", HTTP_STATUS_OK};
 static const struct resource stopping = {"/healthz", "text/plain", "stopping\n", HTTP_STATUS_SERVICE_UNAVAILABLE};
-static const struct resource strange_host = {NULL, "text/plain",
-                                             "The server does not answer to this Host: see its flag --public-host.\n",
-                                             HTTP_STATUS_FORBIDDEN};
+#define STRANGE_HOST "The server does not answer to this Host: see its flag --public-host."
+#define TOKEN_IN_ADDRESS \
+	"A token does not belong into an address, which others log: links have it behind #, programs say it in `hello`."
+static const struct resource strange_host = {NULL, "text/plain", STRANGE_HOST "\n", HTTP_STATUS_FORBIDDEN};
+static const struct resource token_in_address = {NULL, "text/plain", TOKEN_IN_ADDRESS "\n", HTTP_STATUS_FORBIDDEN};
 static const struct resource no_metrics = {
 	NULL, "text/plain",
 	"From elsewhere than this machine, /metrics needs an operator's token: Authorization: Bearer.\n",
@@ -93,6 +95,17 @@ static bool has_known_host(const struct gateway_config *config, struct lws *wsi)
 {
 	char host[TOKEN_TEXT];
 	return lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) > 0 && host_is_allowed(config, host);
+}
+
+/* In the query, where it would stand in the logs of whoever is on the way. */
+static bool has_token_in_address(struct lws *wsi)
+{
+	char argument[HEADER_BYTES];
+	for (int i = 0; lws_hdr_fragment_length(wsi, WSI_TOKEN_HTTP_URI_ARGS, i) > 0; i++)
+		if (lws_hdr_copy_fragment(wsi, argument, sizeof argument, WSI_TOKEN_HTTP_URI_ARGS, i) > 0 &&
+		    (strncmp(argument, "token=", 6) == 0 || strncmp(argument, "access_token=", 13) == 0))
+			return true;
+	return false;
 }
 
 /* --- /metrics ------------------------------------------------------------------------------------------------- */
@@ -147,6 +160,8 @@ static int serve(struct gateway *gateway, struct lws *wsi, struct page_response 
 		return respond(wsi, gateway->server.is_stopping || gateway->server.is_draining ? &stopping : &healthy);
 	if (!has_known_host(&gateway->config, wsi))
 		return respond(wsi, &strange_host);
+	if (has_token_in_address(wsi))
+		return respond(wsi, &token_in_address);
 	if (strcmp(path, "/metrics") == 0)
 		return serve_metrics(gateway, wsi);
 	if (found)
@@ -196,20 +211,43 @@ static bool offers_subprotocol(struct lws *wsi)
 	return false;
 }
 
+struct refusal {
+	unsigned status;
+	const char *why;
+};
+
+/* NULL: it may be opened. */
+static const struct refusal *refusal_of(const struct gateway *gateway, struct lws *wsi)
+{
+	static const struct refusal no_path = {HTTP_STATUS_NOT_FOUND, "A WebSocket is opened at " WIRE_PATH "."};
+	static const struct refusal token = {HTTP_STATUS_FORBIDDEN, TOKEN_IN_ADDRESS};
+	static const struct refusal host = {HTTP_STATUS_FORBIDDEN, STRANGE_HOST};
+	static const struct refusal origin = {
+		HTTP_STATUS_FORBIDDEN, "Pages of this origin may not connect: see the server's flag --allow-origin."};
+	static const struct refusal subprotocol = {HTTP_STATUS_FORBIDDEN,
+	                                           "The subprotocol " WIRE_SUBPROTOCOL " must be offered."};
+	static const struct refusal busy = {HTTP_STATUS_SERVICE_UNAVAILABLE,
+	                                    "The server stops, or has as many connections as it may have."};
+	if (!path_is(wsi, WIRE_PATH))
+		return &no_path;
+	if (has_token_in_address(wsi))
+		return &token;
+	if (!has_known_host(&gateway->config, wsi))
+		return &host;
+	if (!origin_is_allowed(&gateway->config, wsi))
+		return &origin;
+	if (!offers_subprotocol(wsi))
+		return &subprotocol;
+	return gateway->server.is_stopping || gateway->server.connections >= gateway->server.most_connections ? &busy
+	                                                                                                      : NULL;
+}
+
 int http_filter(struct lws *wsi)
 {
-	const struct gateway *gateway = lws_context_user(lws_get_context(wsi));
-	unsigned status = 0;
-	if (!path_is(wsi, WIRE_PATH))
-		status = HTTP_STATUS_NOT_FOUND;
-	else if (!has_known_host(&gateway->config, wsi) || !origin_is_allowed(&gateway->config, wsi) ||
-	         !offers_subprotocol(wsi))
-		status = HTTP_STATUS_FORBIDDEN;
-	else if (gateway->server.is_stopping || gateway->server.connections >= gateway->server.most_connections)
-		status = HTTP_STATUS_SERVICE_UNAVAILABLE;
-	if (status == 0)
+	const struct refusal *refusal = refusal_of(lws_context_user(lws_get_context(wsi)), wsi);
+	if (!refusal)
 		return 0;
-	lws_return_http_status(wsi, status, NULL);
+	lws_return_http_status(wsi, refusal->status, refusal->why);
 	return -1;
 }
 

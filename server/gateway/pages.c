@@ -84,7 +84,7 @@ static int add_file(struct pages *pages, int fd, const char *path, struct error 
 	if (pages->count == PAGES_MOST)
 		return error_set(err, 0, "there are more than %d pages", PAGES_MOST);
 	struct page *page = &pages->rows[pages->count++];
-	*page = (struct page){.type = type_of(path), .is_document = has_suffix(path, ".html")};
+	*page = (struct page){.type = type_of(path)};
 	page->is_hashed = strncmp(path, "/assets/", strlen("/assets/")) == 0;
 	memcpy(page->path, path, strlen(path) + 1);
 	if (read_whole(fd, &page->body, path, err) < 0)
@@ -202,11 +202,6 @@ void pages_destroy(struct pages *pages)
 }
 
 /* --- finding -------------------------------------------------------------------------------------------------- */
-
-size_t pages_count(const struct pages *pages)
-{
-	return pages->count;
-}
 
 const struct page *pages_find(const struct pages *pages, const char *path)
 {

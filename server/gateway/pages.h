@@ -29,7 +29,6 @@ struct page {
 	const char *type;              /* of its content */
 	char etag[PAGE_ETAG_BYTES];    /* quoted, as the header has it */
 	struct page_body body, packed; /* `packed` by gzip: NAME.gz beside it; without bytes where there is none */
-	bool is_document;              /* HTML */
 	bool is_hashed;                /* its name changes with its content: below /assets/ */
 };
 
@@ -39,7 +38,6 @@ struct pages;
 struct pages *pages_load(int directory, struct error *err);
 void pages_destroy(struct pages *pages); /* NULL is allowed */
 
-size_t pages_count(const struct pages *pages);
 /* The page at PATH: "/" is "/index.html", and ".html" may be left away. NULL: there is none. */
 const struct page *pages_find(const struct pages *pages, const char *path);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 enum {
 	INHERITED = INHERIT_LISTENERS + GATEWAY_LISTENERS, /* one more than the highest inherited descriptor */
 	ASIDE = 64,                                        /* where descriptors wait until their places are free */
+	GATEWAY_NICE = -5,                                 /* the sandboxes are at 0 */
 };
 
 /* The configuration as a file that nobody can change any more. */
@@ -82,6 +84,8 @@ static int become_gateway(const struct gateway_launch *launch, const int *fds, i
 	sigset_t none;
 	sigemptyset(&none);
 	setsid();
+	/* Whatever runs in the sandboxes, clients are answered: it goes before them, where this user may say so. */
+	setpriority(PRIO_PROCESS, 0, GATEWAY_NICE);
 	if (place_standard_streams(err) < 0)
 		return -1;
 	int program = place_descriptors(fds, count, launch->program, err);

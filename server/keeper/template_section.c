@@ -40,7 +40,7 @@ static int parse_profile(const struct flag *flag, const char *text, void *field,
 	(void)flag;
 	int profile = profile_find(text);
 	if (profile < 0)
-		return error_set(err, 0, "there is no profile `%.100s`; there are default, compute and build", text);
+		return error_set(err, 0, "there is no profile `%.100s`; there are:" PROFILE_NAMES, text);
 	*(uint32_t *)field = (uint32_t)profile + 1;
 	return 0;
 }

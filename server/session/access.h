@@ -60,7 +60,7 @@ void access_finish(struct access *access);
 const struct grant *access_find(const struct access *access, const struct bearer *bearer);
 const struct grant *access_find_grant(const struct access *access, uint32_t participant); /* or NULL */
 
-/* Give BEARER a role. BEFORE (may be NULL) becomes what was there, for access_take_back(), which a change needs that could not be
+/* Give BEARER a role. BEFORE becomes what was there, for access_take_back(), which a change needs that could not be
  * written down. False: there are too many. */
 struct access_before {
 	struct grant grant;

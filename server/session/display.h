@@ -48,7 +48,7 @@ void display_close(struct display *display); /* may be repeated */
 void display_feed(struct display *display, const uint8_t *bytes, size_t length, bool is_live);
 void display_resize(struct display *display, uint16_t cols, uint16_t rows);
 
-/* The same, with at most SCROLLBACK lines above, made anew and however long; the caller frees it. It must have a screen. */
+/* What draws it, with at most SCROLLBACK lines above, made anew and however long; the caller frees it. It must have a screen. */
 uint8_t *display_make(const struct display *display, uint32_t scrollback, size_t *length);
 /* A large screen takes milliseconds to make, and nobody may have the loop spend its time on it: microseconds until one may be
  * made that is not there already; 0: now. */

@@ -7,8 +7,9 @@
 
 #include "session.h"
 
-/* Make the sessions in the directory again. One that cannot be read, or in whose loading gateways failed twice (AFTER_FAILURE: the one before
- * crashed or hung), is given up: its files are removed, and its sandbox will not be claimed. TELL (may be NULL) hears of each that is given up. */
+/* Make the sessions in the directory again. One that cannot be read, or in whose loading gateways failed twice
+ * (AFTER_FAILURE: the one before crashed or hung), is given up: it ends as lost, of its files only its record is kept, and
+ * its sandbox will not be claimed. TELL (may be NULL) hears of each that is given up. */
 void sessions_restore(struct sessions *sessions, bool after_failure,
                       void (*tell)(const char *session, const char *why));
 

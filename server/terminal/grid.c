@@ -37,24 +37,21 @@ void grid_finish(struct grid *grid)
 	grid->tabs = NULL;
 }
 
-static void make_rows(struct grid *grid)
+static void make_rows(struct grid *grid, struct cell blank)
 {
 	size_t columns = (size_t)grid->columns, count = (size_t)grid->count;
 	grid->cells = terminal_allocate(columns * count, sizeof *grid->cells);
 	grid->rows = terminal_allocate(count, sizeof *grid->rows);
-	for (size_t i = 0; i < columns * count; i++)
-		grid->cells[i] = CELL_BLANK;
-	for (size_t i = 0; i < count; i++)
-		grid->rows[i].cells = grid->cells + i * columns;
+	for (size_t i = 0; i < count; i++) {
+		grid->rows[i] = (struct row){.cells = grid->cells + i * columns, .used = grid->columns};
+		row_fill(&grid->rows[i], grid->columns, blank);
+	}
 }
 
 void grid_show(struct grid *grid, struct cell blank)
 {
-	if (grid->rows)
-		return;
-	make_rows(grid);
-	for (int i = 0; i < grid->count; i++)
-		row_fill(&grid->rows[i], grid->columns, blank);
+	if (!grid->rows)
+		make_rows(grid, blank);
 }
 
 void grid_hide(struct grid *grid)
@@ -84,6 +81,14 @@ static void clear_rows(struct grid *grid, int first, int last, struct cell blank
 		row_fill(&grid->rows[i], grid->columns, blank);
 		grid->rows[i].wrapped = false;
 	}
+}
+
+void grid_reset(struct grid *grid)
+{
+	if (grid->rows)
+		clear_rows(grid, 0, grid->count - 1, CELL_BLANK);
+	reset(grid);
+	grid->saved = (struct saved_cursor){0};
 }
 
 /* Turn the rows from FIRST to LAST so that the one at FIRST + COUNT comes first. */
@@ -168,7 +173,7 @@ static void resize_rows(struct grid *grid, int columns, int count, int gone)
 	struct grid old = *grid;
 	grid->columns = columns;
 	grid->count = count;
-	make_rows(grid);
+	make_rows(grid, CELL_BLANK);
 	int copied = old.columns < columns ? old.columns : columns;
 	for (int i = 0; i < count && i + gone < old.count; i++) {
 		struct row *from = &old.rows[i + gone], *to = &grid->rows[i];

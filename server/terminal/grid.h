@@ -36,6 +36,7 @@ void grid_finish(struct grid *grid);
 void grid_show(struct grid *grid, struct cell blank); /* give it rows, if it has none */
 /* Take its rows away; cursor, region and tab stops are as new. */
 void grid_hide(struct grid *grid);
+void grid_reset(struct grid *grid); /* as new, with blank rows if it has any */
 void grid_reset_tabs(struct grid *grid);
 
 static inline struct row *grid_row(struct grid *grid)

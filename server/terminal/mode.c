@@ -51,20 +51,13 @@ void mode_soft_reset(struct terminal *terminal, const struct params *params)
 	grid->saved = (struct saved_cursor){.line = grid->base};
 }
 
-static void renew(struct grid *grid)
-{
-	int columns = grid->columns, count = grid->count;
-	grid_finish(grid);
-	grid_init(grid, columns, count);
-}
-
 void mode_full_reset(struct terminal *terminal)
 {
 	parser_reset(&terminal->parser);
 	reset_pen(terminal);
-	renew(&terminal->main);
-	renew(&terminal->alternate);
-	grid_show(&terminal->main, CELL_BLANK);
+	grid_reset(&terminal->main);
+	grid_hide(&terminal->alternate);
+	grid_reset(&terminal->alternate);
 	terminal->grid = &terminal->main;
 	scrollback_clear(&terminal->scrollback);
 	reset_charsets(terminal);

@@ -77,6 +77,7 @@ FIGURES = [
     Figure("floods", "a typed byte to its echo beside three sessions that flood, each with a reader: p50", FLOODS, "p50_us",
            scale=1e-3),
     Figure("floods", "… p99", FLOODS, "p99_us", scale=1e-3, most=5),
+    Figure("shell", "`shell.run` of `:` in a warm shell: p50", "sandbar_shell", "p50_us", scale=1e-3, most=1),
     *(Figure("interrupt", f"`^C` under a flood to the prompt, drawn at {rate / 1e6:g} MB/s: p50 of {runs}",
              f"sandbar_interrupt --runs {runs} --rate {rate}", "p50_us", scale=1e-3, most=most)
       for rate, runs, most in ((1_000_000, 20, 100), (200_000, 10, 300))),

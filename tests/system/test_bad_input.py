@@ -310,6 +310,25 @@ def test_the_upgrade_is_refused_to_strangers(server):
         assert "sessions" in welcome.call("session.list")
 
 
+def test_who_is_refused_is_told_why(server):
+    """A page that says what is allowed; and a token in the address, where others would log it, opens nothing, however good it is."""
+    upgrade = ("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+               "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n{more}\r\n")
+    host = "{}:{}".format(*server.address)
+    wire = "Sec-WebSocket-Protocol: sandbar.v1\r\n"
+    for path, name, more, status, why in [
+            ("/v1/ws?token=" + server.token, host, wire, 403, b"does not belong into an address"),
+            ("/v1/ws?a=b&access_token=x", host, wire, 403, b"does not belong into an address"),
+            ("/v1/ws", "evil.example", wire, 403, b"--public-host"),
+            ("/v1/ws", host, wire + "Origin: http://evil.example\r\n", 403, b"--allow-origin"),
+            ("/v1/ws", host, "", 403, b"sandbar.v1"),
+            ("/v1/other", host, wire, 404, b"/v1/ws")]:
+        answer = http(server, upgrade.format(path=path, host=name, more=more).encode())
+        assert answer.split()[1] == b"%d" % status and why in answer, (path, answer)
+    page = http(server, f"GET /?token={server.token} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    assert page.split()[1] == b"403" and b"does not belong into an address" in page, page
+
+
 def http(server, request):
     with socket.create_connection(server.address, 20) as connection:
         connection.sendall(request)

@@ -4,6 +4,7 @@ import os
 import tempfile
 
 import pytest
+from test_gateway import gateway
 from wire import DENIED, RemoteError
 
 CANARY = "canary-123"
@@ -231,3 +232,18 @@ def test_open_files_and_file_size(client):
 def test_a_forbidden_call_is_an_error_of_the_program(inside):
     """mount, unshare and ptrace of init fail inside; nothing of it ends the session."""
     assert b"fine" in inside("mount -t tmpfs x /tmp 2>/dev/null || unshare -r true 2>/dev/null || echo fine")["stdout"]
+
+
+def nice(pid):
+    with open(f"/proc/{pid}/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[16])
+
+
+def test_the_gateway_goes_before_the_sandboxes(any_server):
+    """As root the gateway has a better priority than what runs in a session; as a user it has the same, and no worse."""
+    is_root = os.stat(any_server.state).st_uid == 0
+    with any_server.client() as client:
+        session = client.create()
+        assert client.run(session, "ps -o ni= -p $$ || cut -d' ' -f19 /proc/self/stat")["stdout"].strip() == b"0"
+        client.call("session.end", session=session)
+    assert nice(gateway(any_server)) == (-5 if is_root else 0)

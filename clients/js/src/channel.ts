@@ -14,7 +14,7 @@ import type { Received } from "./message.js";
 import { Meter } from "./meter.js";
 import type { Result } from "./requests.js";
 import { Kind } from "./table.js";
-import type { Offsets, Participant, RoleName, StreamName, TerminalInfo } from "./types.js";
+import type { Ending, Participant, ProcessInfo, RoleName, StreamName, TerminalInfo } from "./types.js";
 
 export interface ChannelOptions {
 	/** The last `seq` that is known; 0 = everything there is (the default); null = only what happens from now on. */
@@ -68,6 +68,8 @@ export type ChannelEvents = Omit<FrameEvents, "output"> & {
 
 const REFUSALS: ReadonlySet<string> = new Set(["forbidden", "not_driver"]);
 const DEAD_ENDS: ReadonlySet<string> = new Set(["process_exited", "stdin_closed", "no_stdin", "not_found"]);
+const STREAMS: readonly StreamName[] = ["stdout", "stderr", "tty"];
+const ENCODER = new TextEncoder();
 const NOTHING_DRAWN = (): void => undefined;
 
 /**
@@ -122,16 +124,22 @@ export class Channel extends Emitter<ChannelEvents> {
 		return this.attachment?.participant ?? 0;
 	}
 
-	/** Send input. Resolves when the process's input has it, or refused it (`inputRefused`). */
+	/** Send input. Resolves when the process's input has it, or refused it (`inputRefused`), or when either is over. */
 	write(process: number, bytes: Uint8Array | string): Promise<void> {
-		const data = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
+		const data = typeof bytes === "string" ? ENCODER.encode(bytes) : bytes;
 		return this.isClosed ? Promise.resolve() : this.input(process).write(data);
 	}
 
 	/** The end of a process's input, once what stands before it was taken. */
 	async endInput(process: number): Promise<void> {
+		if (this.isClosed) {
+			return;
+		}
 		const input = this.input(process);
 		await input.settled();
+		if (this.inputs.get(process) !== input) {
+			return; // it is over
+		}
 		this.ends.set(process, input.offset);
 		this.connection.send(this.number, [Kind.EOF, process, input.offset]);
 	}
@@ -235,7 +243,7 @@ export class Channel extends Emitter<ChannelEvents> {
 		const accepted = new Map(attached.stdin);
 		this.inputs.forEach((input, process) => input.resume(accepted.get(process) ?? 0));
 		this.ends.forEach((offset, process) => this.connection.send(this.number, [Kind.EOF, process, offset]));
-		this.sizes.forEach(([cols, rows], process) => this.resize(process, cols, rows));
+		this.sendSizes();
 		this.emit("attached", attached);
 	}
 
@@ -246,6 +254,7 @@ export class Channel extends Emitter<ChannelEvents> {
 		this.isClosed = true;
 		this.number = 0;
 		this.connection.forget(this);
+		[...this.inputs.keys()].forEach((process) => this.stopInput(process));
 		this.emit("closed", { reason, error });
 	}
 
@@ -298,13 +307,21 @@ export class Channel extends Emitter<ChannelEvents> {
 				this.offsets.clear();
 				break;
 			case "state":
-				named.event.processes.forEach(({ process, offsets }) => this.setOffsets(process, offsets));
+				named.event.processes.forEach((one) => this.restate(one));
+				break;
+			case "exited":
+				this.exited(named.event.process, named.event.ending);
+				break;
+			case "streamClosed":
+				this.offsets.delete(key(named.event.process, named.event.stream));
 				break;
 			case "screen":
 				this.offsets.set(key(named.event.process, "tty"), named.event.offset);
 				break;
 			case "participant":
-				this.role = named.event.participant === this.participant ? named.event.role : this.role;
+				if (named.event.participant === this.participant) {
+					this.become(named.event.role);
+				}
 				break;
 			case "acknowledged":
 				this.inputs.get(named.event.process)?.acknowledge(named.event.offset);
@@ -329,10 +346,41 @@ export class Channel extends Emitter<ChannelEvents> {
 		this.offsets.set(key(process, stream), offset + bytes.length);
 	}
 
-	private setOffsets(process: number, offsets: Offsets): void {
+	private restate({ process, offsets, exited }: ProcessInfo): void {
 		for (const [stream, offset] of Object.entries(offsets)) {
 			this.offsets.set(key(process, stream as StreamName), offset as number);
 		}
+		if (exited) {
+			this.exited(process, exited);
+		}
+	}
+
+	/** Nothing is kept of a process that has ended, but for where the streams are that others hold open. */
+	private exited(process: number, { streams_open: open }: Ending): void {
+		STREAMS.filter((stream) => !open.includes(stream)).forEach((stream) =>
+			this.offsets.delete(key(process, stream)),
+		);
+		this.stopInput(process);
+		this.sizes.delete(process);
+	}
+
+	private stopInput(process: number): void {
+		this.inputs.get(process)?.stop();
+		this.inputs.delete(process);
+		this.ends.delete(process);
+	}
+
+	/** A viewer's sizes count once he is more. */
+	private become(role: RoleName): void {
+		const wasViewer = this.role === "viewer";
+		this.role = role;
+		if (wasViewer && role !== "viewer") {
+			this.sendSizes();
+		}
+	}
+
+	private sendSizes(): void {
+		this.sizes.forEach(([cols, rows], process) => this.resize(process, cols, rows));
 	}
 
 	private input(process: number): Input {
@@ -355,9 +403,9 @@ export class Channel extends Emitter<ChannelEvents> {
 		const { code, data, process } = refusal;
 		const input = this.inputs.get(process);
 		if (code === "stdin_window" && input) {
-			input.rewind(Number(data.accepted));
+			input.waitAt(Number(data.accepted));
 		} else if (code === "stdin_gap" && input) {
-			input.rewind(Number(data.expected));
+			input.resend(Number(data.expected));
 		} else if (code === "stdin_unknown" && input) {
 			input.resume(Number(data.to));
 		} else if (REFUSALS.has(code) && input && typeof data.expected === "number") {
@@ -365,9 +413,11 @@ export class Channel extends Emitter<ChannelEvents> {
 				this.emit("inputRefused", refusal);
 			}
 		} else if (DEAD_ENDS.has(code) && input) {
-			this.inputs.delete(process);
-			input.refuse(input.offset);
-			this.emit("inputRefused", refusal);
+			const isLost = !input.isSettled; // else it answers an end of input that was sent again
+			this.stopInput(process);
+			if (isLost) {
+				this.emit("inputRefused", refusal);
+			}
 		}
 	}
 }

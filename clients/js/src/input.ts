@@ -16,11 +16,13 @@ export class Input {
 	/** Where the next byte to be sent stands. */
 	private next: number;
 	private accepted: number;
-	/** The ends of the frames that are on their way. */
-	private flying: number[] = [];
+	/** The frames that are on their way. */
+	private flying: { readonly from: number; readonly end: number }[] = [];
 	/** Refusals that answer frames which were given up already. */
 	private stale = 0;
 	private isBlocked = true;
+	/** The window was full, and no acknowledgement has come since. */
+	private isFull = false;
 	private readonly waiting: (() => void)[] = [];
 
 	constructor(
@@ -55,7 +57,8 @@ export class Input {
 	}
 
 	acknowledge(offset: number): void {
-		this.flying = this.flying.filter((end) => end > offset);
+		this.flying = this.flying.filter(({ end }) => end > offset);
+		this.isFull = false;
 		this.acceptTo(offset);
 		this.pump();
 	}
@@ -63,6 +66,7 @@ export class Input {
 	/** Attached (again): the server has what is below OFFSET. */
 	resume(offset: number): void {
 		this.isBlocked = false;
+		this.isFull = false;
 		this.flying = [];
 		this.stale = 0;
 		this.end = Math.max(this.end, offset);
@@ -77,26 +81,52 @@ export class Input {
 	}
 
 	/** The window was full at OFFSET: what is above it is sent again when there is room. */
-	rewind(offset: number): void {
-		if (this.stale > 0) {
-			this.stale--;
-			return;
-		}
-		this.flying = this.flying.filter((end) => end <= offset);
-		this.next = Math.min(this.next, Math.max(offset, this.accepted));
+	waitAt(offset: number): void {
+		this.isFull = this.rewind(offset) || this.isFull;
 	}
 
-	/** Input was refused for good, and goes on at OFFSET. Whether anything was given up. */
+	/** What was sent stood above OFFSET, where the server goes on: it is sent again from there. */
+	resend(offset: number): void {
+		if (this.rewind(offset) && !this.isFull) {
+			this.pump();
+		}
+	}
+
+	/**
+	 * Input was refused for good, and goes on at OFFSET. Whether anything was given up. Frames behind the refused one
+	 * stand above OFFSET, so the server refuses each of them, too, and its word on those must not be taken for one on
+	 * what is written now.
+	 */
 	refuse(offset: number): boolean {
 		if (this.stale > 0) {
 			this.stale--;
 			return false;
 		}
-		this.stale = Math.max(0, this.flying.length - 1);
+		this.stale = this.flying.filter(({ from }) => from > offset).length;
 		this.flying = [];
 		this.pieces = [];
 		this.end = this.next = this.accepted = offset;
 		this.wake();
+		return true;
+	}
+
+	/** Nothing takes it any more: whoever waits goes on. */
+	stop(): void {
+		this.isBlocked = true;
+		this.flying = [];
+		this.pieces = [];
+		this.next = this.accepted = this.end;
+		this.wake();
+	}
+
+	/** Go back to OFFSET. False: it was said of a frame that was given up already. */
+	private rewind(offset: number): boolean {
+		if (this.stale > 0) {
+			this.stale--;
+			return false;
+		}
+		this.flying = this.flying.filter(({ end }) => end <= offset);
+		this.next = Math.min(this.next, Math.max(offset, this.accepted));
 		return true;
 	}
 
@@ -116,13 +146,13 @@ export class Input {
 	private pump(): void {
 		for (const { offset, bytes } of this.pieces) {
 			const end = offset + bytes.length;
-			if (this.isBlocked || end > this.accepted + Limit.STDIN_WINDOW) {
+			if (this.isBlocked || this.isFull || end > this.accepted + Limit.STDIN_WINDOW) {
 				return;
 			}
 			if (end > this.next) {
 				const from = Math.max(this.next, offset);
 				this.next = end;
-				this.flying.push(end);
+				this.flying.push({ from, end });
 				this.sendPiece(from, bytes.subarray(from - offset));
 			}
 		}

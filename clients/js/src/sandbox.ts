@@ -22,6 +22,8 @@ export interface CommandResult {
 	readonly ending: Ending;
 	/** Events that are missing from it, as `[from, to]`. */
 	readonly gaps: readonly (readonly [number, number])[];
+	/** It wrote more than is kept here: of each stream, the first 64 Mi characters. Listeners heard all. */
+	readonly truncated: boolean;
 }
 
 export interface OutputListeners {
@@ -50,13 +52,25 @@ export interface PtyOptions extends Size {
 
 const OUTPUT_MOST = 64 * 1024 * 1024;
 
+/** The text of a pipe, as far as it is kept. */
+class Text {
+	private readonly decoder = new TextDecoder();
+	kept = "";
+	isTruncated = false;
+
+	/** What BYTES add to it; without them, what an incomplete character at its end is. */
+	add(bytes?: Uint8Array): string {
+		const text = bytes ? this.decoder.decode(bytes, { stream: true }) : this.decoder.decode();
+		const room = OUTPUT_MOST - this.kept.length;
+		this.kept += text.slice(0, room);
+		this.isTruncated ||= text.length > room;
+		return text;
+	}
+}
+
 /** A command that runs, or has run. */
 export class CommandHandle {
-	private readonly texts: Record<StreamName, { readonly decoder: TextDecoder; text: string }> = {
-		stdout: { decoder: new TextDecoder(), text: "" },
-		stderr: { decoder: new TextDecoder(), text: "" },
-		tty: { decoder: new TextDecoder(), text: "" },
-	};
+	private readonly texts = { stdout: new Text(), stderr: new Text() };
 	private readonly gaps: (readonly [number, number])[] = [];
 	private result: CommandResult | null = null;
 	private failure: SandbarError | null = null;
@@ -71,11 +85,11 @@ export class CommandHandle {
 	) {}
 
 	get stdout(): string {
-		return this.texts.stdout.text;
+		return this.texts.stdout.kept;
 	}
 
 	get stderr(): string {
-		return this.texts.stderr.text;
+		return this.texts.stderr.kept;
 	}
 
 	get exitCode(): number | undefined {
@@ -121,10 +135,7 @@ export class CommandHandle {
 			this.listeners.onData?.(bytes);
 			return;
 		}
-		const kept = this.texts[stream];
-		const text = kept.decoder.decode(bytes, { stream: true });
-		kept.text = kept.text.length < OUTPUT_MOST ? kept.text + text : kept.text;
-		(stream === "stdout" ? this.listeners.onStdout : this.listeners.onStderr)?.(text);
+		this.hear(stream, this.texts[stream].add(bytes));
 	}
 
 	gap(from: number, to: number): void {
@@ -132,6 +143,10 @@ export class CommandHandle {
 	}
 
 	exited(ending: Ending): void {
+		if (!this.isSilent) {
+			this.hear("stdout", this.texts.stdout.add());
+			this.hear("stderr", this.texts.stderr.add());
+		}
 		this.result ??= {
 			exitCode: ending.exit_code ?? -1,
 			stdout: this.stdout,
@@ -139,6 +154,7 @@ export class CommandHandle {
 			reason: ending.reason,
 			ending,
 			gaps: this.gaps,
+			truncated: this.texts.stdout.isTruncated || this.texts.stderr.isTruncated,
 		};
 		this.waiting.splice(0).forEach((resolve) => resolve());
 	}
@@ -146,6 +162,13 @@ export class CommandHandle {
 	lost(error: SandbarError): void {
 		this.failure ??= error;
 		this.waiting.splice(0).forEach((resolve) => resolve());
+	}
+
+	private hear(stream: "stdout" | "stderr", text: string): void {
+		const listener = stream === "stdout" ? this.listeners.onStdout : this.listeners.onStderr;
+		if (text !== "") {
+			listener?.(text);
+		}
 	}
 }
 
@@ -354,18 +377,18 @@ export class Sandbox {
 
 	/** A new session. */
 	static async create(options: SandboxOptions): Promise<Sandbox> {
-		const connection = await connect(options);
 		const { name, template, env, limits, ttlMs, context, require } = options;
 		const wanted = given({ name, template, env, limits, ttlMs, context, require });
-		return new Sandbox(await Session.create(connection, wanted));
+		return connected(options, async (connection) => new Sandbox(await Session.create(connection, wanted)));
 	}
 
 	/** The session SANDBOX_ID, from now on. */
 	static async connect(sandboxId: string, options: ConnectionOptions): Promise<Sandbox> {
-		const connection = await connect(options);
-		const session = new Session(connection, sandboxId);
-		await session.info();
-		return new Sandbox(session);
+		return connected(options, async (connection) => {
+			const session = new Session(connection, sandboxId);
+			await session.info();
+			return new Sandbox(session);
+		});
 	}
 
 	static async list(options: ConnectionOptions): Promise<readonly SessionInfo[]> {
@@ -404,13 +427,17 @@ export class Sandbox {
 	}
 
 	private following(): Promise<Follower> {
-		this.follower ??= (async () => {
-			const channel = this.session.channel({ after: null, mode: "lossless" });
-			const follower = new Follower(this.session, channel);
-			await channel.open();
-			return follower;
-		})();
+		this.follower ??= this.follow();
 		return this.follower;
+	}
+
+	/** A channel that could not be opened, or was closed, is not asked again: the next call opens another. */
+	private async follow(): Promise<Follower> {
+		const channel = this.session.channel({ after: null, mode: "lossless" });
+		const follower = new Follower(this.session, channel);
+		channel.on("closed", () => (this.follower = null));
+		await channel.open();
+		return follower;
 	}
 }
 
@@ -418,6 +445,17 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
 	const connection = Sandbox.connection(options);
 	await connection.open();
 	return connection;
+}
+
+/** What MAKE makes of a new connection, which is closed where it makes nothing. */
+async function connected<T>(options: ConnectionOptions, make: (connection: Connection) => Promise<T>): Promise<T> {
+	const connection = await connect(options);
+	try {
+		return await make(connection);
+	} catch (error) {
+		connection.close();
+		throw error;
+	}
 }
 
 /** OPTIONS without what was not given. */

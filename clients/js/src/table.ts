@@ -27,7 +27,6 @@ export const Kind = {
 	CREDIT: 51,
 } as const;
 
-
 /** What a server's error may be. */
 export type ErrorCode =
 	| "malformed"
