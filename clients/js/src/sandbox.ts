@@ -427,7 +427,10 @@ export class Sandbox {
 	}
 
 	private following(): Promise<Follower> {
-		this.follower ??= this.follow();
+		this.follower ??= this.follow().catch((error: unknown) => {
+			this.follower = null;
+			throw error;
+		});
 		return this.follower;
 	}
 
@@ -435,8 +438,8 @@ export class Sandbox {
 	private async follow(): Promise<Follower> {
 		const channel = this.session.channel({ after: null, mode: "lossless" });
 		const follower = new Follower(this.session, channel);
-		channel.on("closed", () => (this.follower = null));
 		await channel.open();
+		channel.on("closed", () => (this.follower = null));
 		return follower;
 	}
 }

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test as nodeTest } from "node:test";
-import { Connection, Sandbox, SandbarError, Session, type CommandExitError } from "../src/index.js";
+import {
+	CommandHandle,
+	Connection,
+	Limit,
+	Sandbox,
+	SandbarError,
+	Session,
+	type CommandExitError,
+} from "../src/index.js";
 import { Server, Wire } from "./server.js";
 
 function test(name: string, story: () => Promise<void>): void {
@@ -27,6 +35,15 @@ async function connected(url = server.url): Promise<Connection> {
 	const connection = new Connection({ url, token: server.token, client: "js-test" });
 	await connection.open();
 	return connection;
+}
+
+/** WAITING settles though nothing tells it so any more; if it does not, that is an error. */
+async function settles(waiting: Promise<unknown>): Promise<void> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const late = new Promise((_, reject) => {
+		timer = setTimeout(() => reject(new Error("it does not settle")), 20_000);
+	});
+	await Promise.race([waiting, late]).finally(() => clearTimeout(timer));
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -151,5 +168,107 @@ test("when the gateway is replaced, nothing is missing afterwards", async () => 
 	server.replaceGateway();
 	assert.equal(faultOfLines((await producer.wait()).stdout, 400), "");
 	assert.ok((sandbox.session.connection.welcome?.epoch ?? 0) > epoch);
+	await sandbox.kill();
+});
+
+test("who waits for input to be taken goes on when the process has ended, and when the connection is closed", async () => {
+	const sandbox = await create();
+	const deaf = async (): Promise<CommandHandle> =>
+		sandbox.commands.run("sleep 600", { background: true, stdin: true });
+	const [killed, left] = [await deaf(), await deaf()];
+	const sending = [killed.sendStdin("x".repeat(2_000_000)), sandbox.commands.closeStdin(killed.pid)];
+	await killed.kill();
+	await settles(Promise.all(sending));
+	const parting = left.sendStdin("x".repeat(2_000_000));
+	const other = await connected();
+	await new Session(other, sandbox.sandboxId).end();
+	other.close();
+	await settles(parting);
+	await settles(sandbox.commands.closeStdin(left.pid).catch(() => undefined));
+	sandbox.disconnect();
+});
+
+test("after a cut nothing is told to processes that have ended", async () => {
+	const sandbox = await create();
+	const channel = sandbox.session.channel({ after: null });
+	const refused: string[] = [];
+	channel.on("refused", ({ code }) => refused.push(code));
+	await channel.open();
+	const cat = await sandbox.session.start({ argv: ["cat"], stdin: true });
+	const terminal = await sandbox.session.start({ argv: ["sleep", "600"], terminal: { cols: 80, rows: 24 } });
+	const over = new Set<number>();
+	channel.on("exited", ({ process }) => over.add(process));
+	await channel.endInput(cat);
+	channel.resize(terminal, 100, 30);
+	await sandbox.session.kill(terminal);
+	await until(() => over.size === 2);
+	const attached = new Promise((resolve) => channel.on("attached", resolve));
+	sandbox.session.connection.cut();
+	await attached;
+	await sandbox.session.info();
+	assert.deepEqual(refused, []);
+	await sandbox.kill();
+});
+
+test("the size of a viewer's window counts once he may type", async () => {
+	const sandbox = await create();
+	const process = await sandbox.session.start({ argv: ["sleep", "600"], terminal: { cols: 80, rows: 24 } });
+	await sandbox.session.setTerminal(process, { size: "smallest" });
+	const { token } = await sandbox.session.share({ role: "editor" });
+	const guest = new Connection({ url: server.url, token });
+	opened.push(guest);
+	await guest.open();
+	const channel = new Session(guest, sandbox.sandboxId).channel();
+	const { participant } = await channel.open();
+	await sandbox.session.setRole(participant, "viewer");
+	await until(() => channel.role === "viewer");
+	channel.resize(process, 50, 10);
+	const resized = new Promise<number>((resolve) => channel.on("resized", ({ cols }) => resolve(cols)));
+	await sandbox.session.setRole(participant, "editor");
+	await settles(resized);
+	assert.equal(await resized, 50);
+	await sandbox.kill();
+});
+
+test("a sandbox that cannot be had leaves no connection open", async () => {
+	const { connection: make } = Sandbox;
+	const made: { readonly state: string }[] = [];
+	Sandbox.connection = (options) => {
+		const connection = make(options);
+		made.push(connection);
+		return connection;
+	};
+	const options = { url: server.url, token: server.token };
+	await assert.rejects(Sandbox.create({ ...options, template: "none-such" }));
+	await assert.rejects(Sandbox.connect("aaaaaaaaaaaaaaaa", options));
+	Sandbox.connection = make;
+	assert.deepEqual(
+		made.map(({ state }) => state),
+		["closed", "closed"],
+	);
+});
+
+test("a sandbox whose channel was refused or closed opens another for the next command", async () => {
+	const sandbox = await create();
+	const channels = Array.from({ length: Limit.CHANNELS }, () => sandbox.session.channel({ after: null }));
+	await Promise.all(channels.map((channel) => channel.open()));
+	await assert.rejects(sandbox.commands.run("true"), (error: SandbarError) => error.code === "limit");
+	await channels[0]?.detach();
+	assert.equal((await sandbox.commands.run("echo here")).stdout, "here\n");
+	await sandbox.kill();
+});
+
+test("output beyond what is kept is told, and half a character at the end is not lost", async () => {
+	const sandbox = await create();
+	const half = await sandbox.commands.run("printf 'x\\303'");
+	assert.deepEqual([half.stdout, half.truncated], ["x\ufffd", false]);
+	const handle = new CommandHandle(1, sandbox.session, sandbox.session.channel(), {});
+	const megabyte = new Uint8Array(1024 * 1024).fill(0x78);
+	for (let i = 0; i < 65; i++) {
+		handle.output("stdout", megabyte);
+	}
+	handle.exited(half.ending);
+	const { stdout, truncated } = await handle.wait();
+	assert.deepEqual([stdout.length, truncated], [64 * 1024 * 1024, true]);
 	await sandbox.kill();
 });
