@@ -42,13 +42,13 @@ static uint64_t limit_at(const struct limit_set *set, size_t row)
 	}
 /* clang-format off */
 const struct param limit_fields[] = {
-	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 46, "bytes, of all processes and their files"),
+	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 50, "bytes, of all processes and their files"),
 	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
 	LIMIT_ROW(cpu, 0, 100 * 1024, "percent of one core; 0 = no limit"),
-	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 46, "bytes of /work, /tmp and /dev/shm together"),
+	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 50, "bytes of /work, /tmp and /dev/shm together"),
 	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
 	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
-	LIMIT_ROW(file_size, 0, UINT64_C(1) << 46, "bytes of one file; 0 = no limit"),
+	LIMIT_ROW(file_size, 0, UINT64_C(1) << 50, "bytes of one file; 0 = no limit"),
 	{"record", PARAM_OPTIONAL, offsetof(struct session_create_args, record), .most = UINT64_C(1) << 46,
 	 .summary = "bytes of its record, within the server's; 0 = none"},
 	{0},

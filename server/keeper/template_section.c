@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define DAY_MS UINT64_C(86400000)
-#define MOST_BYTES (UINT64_C(1) << 46)
+#define MOST_BYTES (UINT64_C(1) << 50)
 
 static int parse_env(const struct flag *flag, const char *text, void *field, struct error *err)
 {
