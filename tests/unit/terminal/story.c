@@ -147,6 +147,21 @@ Test(terminal, repeated_characters_are_printed_up_to_a_screen)
 	}
 }
 
+/* RIS blanks what was written, and no more: a program may send thousands in a row. */
+Test(terminal, a_reset_writes_only_where_something_was_written)
+{
+	CLEANUP_TERMINAL struct terminal *terminal = story_terminal(10, 4, "abc");
+	terminal->main.rows[0].cells[9].text = 'x';
+	story_feed(terminal, "\x1b"
+	                     "c");
+	cr_expect_eq(terminal->main.rows[0].cells[9].text, 'x');
+	cr_expect_eq(terminal->main.rows[0].cells[0].text, CELL_BLANK.text);
+	terminal->main.rows[0].cells[9] = CELL_BLANK;
+	story_feed(terminal, "\x1b[44m\x1b[?1047h");
+	for (int x = 0; x < 10; x++)
+		cr_expect_eq(terminal->grid->rows[3].cells[x].bg, terminal->pen.bg);
+}
+
 Test(terminal, titles_come_and_go)
 {
 	CLEANUP_TERMINAL struct terminal *terminal = story_terminal(10, 4, "\x1b]0;first\x07\x1b[22t\x1b]2;second é\x1b\\");
