@@ -202,26 +202,33 @@ void edit_erase_line_unprotected(struct terminal *terminal, const struct params 
 }
 
 /* More repetitions than push all there was off the screen give the same again: only where in a line they end matters. */
-static int repetitions(const struct terminal *terminal, const struct params *params)
+static int repetitions_that_wrap(const struct terminal *terminal, int32_t count)
 {
-	int32_t count = params_at(params, 0), line = terminal->grid->columns / (int32_t)terminal->join;
+	int32_t line = terminal->grid->columns / (int32_t)terminal->join;
 	int32_t screen = line * (terminal->grid->count + 1);
-	if (count == 0)
-		return 1;
 	return count < screen ? count : screen + (count - screen) % line;
 }
 
-/* Print CLUSTER, which is what the text TEXT of a cell is, as one more cell that shares it. */
-static void print_again(struct terminal *terminal, const struct cluster *cluster, uint32_t text)
+static void repeat_and_wrap(struct terminal *terminal, const struct cell *cell, int32_t count)
 {
-	size_t length;
-	print_character(terminal, utf8_decode(cluster->text, &length));
-	if (terminal->join > 0 && text & CELL_CLUSTER) {
-		grid_row(terminal->grid)->cells[terminal->grid->x - (int)terminal->join].text = text;
-		return;
-	}
-	for (size_t i = length; i < cluster->length; i += length)
-		print_character(terminal, utf8_decode(cluster->text + i, &length));
+	uint32_t text = cell->text & CELL_CONTENT;
+	if (text < 0x7f && terminal->charset)
+		text = charset_map(terminal->charset, text);
+	print_repeated(terminal, text, terminal->join, repetitions_that_wrap(terminal, count));
+}
+
+/* At the end of a line that does not wrap nothing changes any more. */
+static void repeat_in_line(struct terminal *terminal, const struct cell *cell, int32_t count)
+{
+	struct cluster cluster = {.length = 0};
+	if (cell->text & CELL_CLUSTER)
+		cluster = *decorations_cluster_at(&terminal->decorations, cell->text & CELL_TEXT);
+	else
+		cluster.length = (uint8_t)utf8_encode(cell->text & CELL_TEXT, cluster.text);
+	int32_t most = terminal->grid->columns + 2;
+	for (int32_t left = count < most ? count : most; left > 0; left--)
+		for (size_t i = 0, length; i < cluster.length; i += length)
+			print_character(terminal, utf8_decode(cluster.text + i, &length));
 }
 
 void edit_repeat(struct terminal *terminal, const struct params *params)
@@ -233,13 +240,8 @@ void edit_repeat(struct terminal *terminal, const struct params *params)
 	struct cell cell = grid_row(grid)->cells[at];
 	if (!cell_has_content(&cell))
 		return;
-	struct cluster cluster = {.length = 0};
-	if (cell.text & CELL_CLUSTER)
-		cluster = *decorations_cluster_at(&terminal->decorations, cell.text & CELL_TEXT);
-	else
-		cluster.length = (uint8_t)utf8_encode(cell.text & CELL_TEXT, cluster.text);
-	for (int left = repetitions(terminal, params); left > 0; left--)
-		print_again(terminal, &cluster, cell.text);
+	bool is_wrapping = terminal->modes & MODE_WRAP;
+	(is_wrapping ? repeat_and_wrap : repeat_in_line)(terminal, &cell, params_count(params, 0, INT32_MAX));
 }
 
 /* DECALN: a screen of E. */

@@ -115,10 +115,7 @@ static void wrap(struct terminal *terminal, struct cell blank)
 static void insert_room(struct terminal *terminal, int width, struct cell blank)
 {
 	struct grid *grid = terminal->grid;
-	struct row *row = grid_row(grid);
-	row_insert(row, grid->columns, grid->x, width, blank);
-	if (cell_width(&row->cells[grid->columns - 1]) == 2)
-		row->cells[grid->columns - 1] = blank;
+	row_insert(grid_row(grid), grid->columns, grid->x, width, blank);
 }
 
 static void put_cell(struct grid *grid, struct cell cell)
@@ -168,22 +165,37 @@ static void join(struct terminal *terminal, uint32_t character)
 		join_cell(terminal, &row->cells[at], character);
 }
 
-/* Returns false where there is no room for it: a wide one at the end of a line that does not wrap. */
-static bool make_room(struct terminal *terminal, int width, struct cell blank)
+/* Returns false where there is no place for it: a wide one at the end of a line that does not wrap. */
+static bool find_place(struct terminal *terminal, int width, struct cell blank)
 {
 	struct grid *grid = terminal->grid;
-	if (grid->x + width > grid->columns) {
-		if (terminal->modes & MODE_WRAP) {
-			wrap(terminal, blank);
-		} else {
-			grid->x = grid->columns - 1;
-			if (width == 2)
-				return false;
-		}
+	if (grid->x + width <= grid->columns)
+		return true;
+	if (terminal->modes & MODE_WRAP) {
+		wrap(terminal, blank);
+		return true;
 	}
+	grid->x = grid->columns - 1;
+	return width < 2;
+}
+
+static bool make_room(struct terminal *terminal, int width, struct cell blank)
+{
+	if (!find_place(terminal, width, blank))
+		return false;
 	if (terminal->modes & MODE_INSERT)
 		insert_room(terminal, width, blank);
 	return true;
+}
+
+static void put_character(struct grid *grid, struct cell cell, uint32_t text, uint32_t width)
+{
+	cell.text = text | width << CELL_WIDTH_SHIFT;
+	put_cell(grid, cell);
+	if (width == 2) {
+		cell.text = 0;
+		put_cell(grid, cell);
+	}
 }
 
 void print_character(void *owner, uint32_t character)
@@ -207,12 +219,24 @@ void print_character(void *owner, uint32_t character)
 		return;
 	}
 	terminal->join = width;
-	cell.text = character | width << CELL_WIDTH_SHIFT;
-	put_cell(grid, cell);
-	if (width == 2) {
-		cell.text = 0;
-		put_cell(grid, cell);
+	put_character(grid, cell, character, width);
+	break_tail(grid, blank);
+}
+
+void print_repeated(struct terminal *terminal, uint32_t text, uint32_t width, int count)
+{
+	struct grid *grid = terminal->grid;
+	struct cell cell = pen_cell(&terminal->pen, &terminal->decorations), blank = cell;
+	break_head(grid, blank);
+	while (count > 0 && find_place(terminal, (int)width, blank)) {
+		int room = (grid->columns - grid->x) / (int)width, run = room < count ? room : count;
+		if (terminal->modes & MODE_INSERT)
+			insert_room(terminal, run * (int)width, blank);
+		for (int i = 0; i < run; i++)
+			put_character(grid, cell, text, width);
+		count -= run;
 	}
+	terminal->join = width;
 	break_tail(grid, blank);
 }
 

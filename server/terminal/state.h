@@ -80,6 +80,8 @@ struct terminal {
 /* print.c */
 void print_text(void *terminal, const uint8_t *text, size_t length);
 void print_character(void *terminal, uint32_t character);
+/* COUNT times what a cell of WIDTH has as its TEXT, where lines wrap. */
+void print_repeated(struct terminal *terminal, uint32_t text, uint32_t width, int count);
 void print_end(struct terminal *terminal); /* something else than text came */
 void print_line_feed(struct terminal *terminal);
 void print_index(struct terminal *terminal);

@@ -60,7 +60,7 @@ const alternate = (r) => `${r.of(["\x1b]8;;\x07\x1b[?", `${PLAIN}\x1b[?`])}${r.o
 const leave = (r) => `${PLAIN}\x1b[?${r.of([47, 1047, 1049, 1049])}l\x1b[24m`;
 const title = (r) => r.of([`\x1b]${r.of([0, 1, 2])};title ${r.below(9)} é\x07`, `\x1b[22;${r.below(3)}t`, `\x1b[23;${r.below(3)}t`]);
 const link = (r) => r.of([`\x1b]8;;http://a/${r.below(4)}\x1b\\`, `\x1b]8;id=q${r.below(2)};http://b/\x07`, "\x1b]8;;\x1b\\", "\x1b]8;;\x07"]);
-const other = (r) => r.of([`\x1b[${r.below(7)} q`, '\x1b[1"q', '\x1b[0"q', "\x1b[!p", "\x1bc", "\x1b#8", "\x1b=", "\x1b>", "\x1b[5b",
+const other = (r) => r.of([`\x1b[${r.below(7)} q`, '\x1b[1"q', '\x1b[0"q', "\x1b[!p", "\x1bc", "\x1b#8", "\x1b=", "\x1b>", "\x1b[5b", `\x1b[${r.below(30)}b`,
   "\x1b[b", "\x1b[6n", "\x1b[c", "\x1b]4;1;#123456\x07", "\x1bP$qm\x1b\\", "\x1b[99z", "\x1b[?9999h", "\x1b]777;x\x07", "\x1b^pm\x1b\\"]);
 
 // How often each comes.

@@ -119,6 +119,11 @@ static const struct repeat_case repeat_cases[] = {
 	{"combining characters", "e\xcc\x81\xcc\x82", "a", 1234},
 	{"in a region", "x", "\x1b[2;3r\x1b[2;4H", 1003},
 	{"without DECAWM", "x", "\x1b[?7l", 5000},
+	{"wide characters without DECAWM", "漢\xcc\x81", "\x1b[?7l", 60},
+	{"in insert mode", "x", "漢字漢字\x1b[4h\x1b[1;2H", 7},
+	{"wide characters in insert mode", "漢", "漢字漢字\x1b[4h\x1b[1;4H", 777},
+	{"over wide characters", "x", "漢字漢字\x1b[1;2H", 2},
+	{"mapped characters", "q", "\x1b(0", 1777},
 };
 
 /* What is seen is as if each had been printed; what it costs is a screen. */
