@@ -95,16 +95,27 @@ static bool read_u32(struct reader *reader, uint32_t *value)
 	return false;
 }
 
+bool event_read(const uint8_t *frame, size_t length, struct event_frame *event)
+{
+	enum frame_direction direction;
+	uint32_t values;
+	*event = (struct event_frame){.fields = reader_over(frame, length)};
+	if (!reader_array(&event->fields, &values) || values < 3 || !read_u32(&event->fields, &event->kind))
+		return false;
+	if (!frame_kind_direction(event->kind, &direction) || direction != DIRECTION_EVENT)
+		return false;
+	event->count = values - 3;
+	return reader_uint(&event->fields, &event->seq) && reader_uint(&event->fields, &event->t_us);
+}
+
 bool event_head_read(const uint8_t *frame, size_t length, uint32_t *kind, uint64_t *seq, uint64_t *t_us)
 {
-	struct reader reader = reader_over(frame, length);
-	uint32_t fields;
-	enum frame_direction direction;
-	if (!reader_array(&reader, &fields) || fields < 3 || !read_u32(&reader, kind))
-		return false;
-	if (!frame_kind_direction(*kind, &direction) || direction != DIRECTION_EVENT)
-		return false;
-	return reader_uint(&reader, seq) && reader_uint(&reader, t_us);
+	struct event_frame event;
+	bool is_event = event_read(frame, length, &event);
+	*kind = event.kind;
+	*seq = event.seq;
+	*t_us = event.t_us;
+	return is_event;
 }
 
 /* Each part of an RPC frame is read by a function that returns what is wrong with it, or NULL. */

@@ -28,6 +28,14 @@ bool output_header_read(const uint8_t *at, size_t length, struct output_header *
 
 /* The head of any event frame [kind, seq, t, ...]: false if FRAME is not one. */
 bool event_head_read(const uint8_t *frame, size_t length, uint32_t *kind, uint64_t *seq, uint64_t *t_us);
+/* The same, with what stands behind the head. */
+struct event_frame {
+	uint32_t kind;
+	uint32_t count; /* of the fields behind seq and t */
+	uint64_t seq, t_us;
+	struct reader fields;
+};
+bool event_read(const uint8_t *frame, size_t length, struct event_frame *event);
 
 /* The RPC frames of channel 0, as a client sends them. `params` and others are views over the message. */
 enum rpc_type { RPC_REQUEST = 0, RPC_RESPONSE = 1, RPC_NOTICE = 2, RPC_CANCEL = 3 };

@@ -71,24 +71,15 @@ struct checkpoint {
 	struct view bytes;
 };
 
-static bool read_event(const uint8_t *frame, size_t length, uint64_t *kind, struct reader *fields)
-{
-	uint32_t count;
-	uint64_t seq, t_us;
-	*fields = reader_over(frame, length);
-	return reader_array(fields, &count) && reader_uint(fields, kind) && reader_uint(fields, &seq) &&
-	       reader_uint(fields, &t_us);
-}
-
 static bool read_checkpoint(const uint8_t *frame, size_t length, struct checkpoint *checkpoint)
 {
-	struct reader fields;
-	uint64_t kind;
-	return read_event(frame, length, &kind, &fields) && kind == FRAME_CHECKPOINT &&
-	       reader_uint(&fields, &checkpoint->process) && reader_uint(&fields, &checkpoint->offset) &&
-	       reader_uint(&fields, &checkpoint->cols) && reader_uint(&fields, &checkpoint->rows) &&
-	       reader_uint(&fields, &checkpoint->part) && reader_uint(&fields, &checkpoint->parts) &&
-	       reader_bin(&fields, &checkpoint->bytes);
+	struct event_frame event;
+	struct reader *fields = &event.fields;
+	return event_read(frame, length, &event) && event.kind == FRAME_CHECKPOINT &&
+	       reader_uint(fields, &checkpoint->process) && reader_uint(fields, &checkpoint->offset) &&
+	       reader_uint(fields, &checkpoint->cols) && reader_uint(fields, &checkpoint->rows) &&
+	       reader_uint(fields, &checkpoint->part) && reader_uint(fields, &checkpoint->parts) &&
+	       reader_bin(fields, &checkpoint->bytes);
 }
 
 static struct display *display_of(struct session *session, uint64_t number)
@@ -151,10 +142,10 @@ static void take_checkpoint(struct session *session, uint64_t position, const st
 
 static void take_resized(struct session *session, uint64_t position, const uint8_t *frame, size_t length)
 {
-	struct reader fields;
-	uint64_t kind, number, cols, rows;
-	if (!read_event(frame, length, &kind, &fields) || kind != FRAME_RESIZED || !reader_uint(&fields, &number) ||
-	    !reader_uint(&fields, &cols) || !reader_uint(&fields, &rows))
+	struct event_frame event;
+	uint64_t number, cols, rows;
+	if (!event_read(frame, length, &event) || event.kind != FRAME_RESIZED || !reader_uint(&event.fields, &number) ||
+	    !reader_uint(&event.fields, &cols) || !reader_uint(&event.fields, &rows))
 		return;
 	struct display *display = display_of(session, number);
 	if (display && position >= display->checkpoint)

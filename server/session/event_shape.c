@@ -17,15 +17,26 @@ static const struct {
 	{FRAME_STREAM_CLOSED, "uuu"}, {FRAME_DENIED, "usuu"}, {FRAME_ENDED, "s"},
 };
 
+#define COUNT_EVENT +1
+#define COUNT_SERVER
+#define COUNT_CLIENT
+#define COUNT_RESERVED
+#define FRAME(name, number, direction, summary) COUNT_##direction
+enum {
+	EVENTS =
+#include "protocol/table.def"
+};
+_Static_assert(sizeof shapes / sizeof *shapes == EVENTS - 1, "every event but OUTPUT has a shape");
+
 static const struct {
 	char letter;
 	enum value_type type;
 } types[] = {{'u', VALUE_UINT}, {'m', VALUE_MAP}, {'s', VALUE_STR}, {'b', VALUE_BIN}};
 
-static const char *fields_of(uint64_t kind)
+static const char *fields_of(uint32_t kind)
 {
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		if ((uint64_t)shapes[i].kind == kind)
+		if ((uint32_t)shapes[i].kind == kind)
 			return shapes[i].fields;
 	return NULL;
 }
@@ -52,16 +63,13 @@ bool event_has_shape(const uint8_t *frame, size_t length)
 		return is_output(&header, length);
 	if (!check_message(frame, length, &report) || report.values != 1)
 		return false;
-	struct reader reader = reader_over(frame, length);
-	uint32_t count;
-	uint64_t kind, seq, t_us;
-	if (!reader_array(&reader, &count) || !reader_uint(&reader, &kind) || !reader_uint(&reader, &seq) ||
-	    !reader_uint(&reader, &t_us))
+	struct event_frame event;
+	if (!event_read(frame, length, &event))
 		return false;
-	const char *fields = fields_of(kind);
-	if (!fields || count != 3 + strlen(fields))
+	const char *fields = fields_of(event.kind);
+	if (!fields || event.count != strlen(fields))
 		return false;
-	for (; *fields && reader_type(&reader) == type_of(*fields); fields++)
-		reader_skip(&reader);
+	for (; *fields && reader_type(&event.fields) == type_of(*fields); fields++)
+		reader_skip(&event.fields);
 	return !*fields;
 }
