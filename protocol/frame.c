@@ -111,11 +111,12 @@ bool event_read(const uint8_t *frame, size_t length, struct event_frame *event)
 bool event_head_read(const uint8_t *frame, size_t length, uint32_t *kind, uint64_t *seq, uint64_t *t_us)
 {
 	struct event_frame event;
-	bool is_event = event_read(frame, length, &event);
+	if (!event_read(frame, length, &event))
+		return false;
 	*kind = event.kind;
 	*seq = event.seq;
 	*t_us = event.t_us;
-	return is_event;
+	return true;
 }
 
 /* Each part of an RPC frame is read by a function that returns what is wrong with it, or NULL. */
