@@ -66,6 +66,12 @@ void display_close(struct display *display)
 	drop(display);
 }
 
+size_t display_room(const struct display *display)
+{
+	size_t room = display->terminal ? DISPLAY_TURN / display->cells : JOURNAL_READ;
+	return room < DISPLAY_TURN_LEAST ? DISPLAY_TURN_LEAST : room < JOURNAL_READ ? room : JOURNAL_READ;
+}
+
 void display_feed(struct display *display, const uint8_t *bytes, size_t length, bool is_live)
 {
 	struct terminal_answers answers;

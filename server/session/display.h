@@ -21,6 +21,8 @@ enum {
 	DISPLAY_CHEAP_CELLS = 16 * 1024,        /* a screen that is made without a thought */
 	DISPLAY_CELLS = 1024 * 1024,            /* of all terminals of a session: one of the largest size */
 	DISPLAY_SCREEN_BYTES = 3 * 1024 * 1024, /* most that a screen has on the wire; scrollback is left out first */
+	DISPLAY_TURN = 1 << 24,                 /* bytes that are fed at once, times cells: a few bytes can write each cell */
+	DISPLAY_TURN_LEAST = 64,                /* bytes at once, however many cells there are */
 };
 
 struct display {
@@ -44,6 +46,10 @@ void display_init(struct display *display, struct process *process);
 void display_open(struct display *display, uint16_t cols, uint16_t rows);
 void display_close(struct display *display); /* may be repeated */
 
+/* How many bytes may be fed in one turn of the loop, at most JOURNAL_READ: by what the costliest sequences take (repeated
+ * characters that move lines into the scrollback: 4 to 8 ns a cell, which is 0.1 s). Only what is live is held to it: when a
+ * gateway restores a session, all that came since the newest CHECKPOINT (checkpoint.h) is fed in one turn. */
+size_t display_room(const struct display *display);
 /* The program wrote this. IS_LIVE: its queries are answered. */
 void display_feed(struct display *display, const uint8_t *bytes, size_t length, bool is_live);
 void display_resize(struct display *display, uint16_t cols, uint16_t rows);

@@ -73,11 +73,12 @@ static void stop_at_limit(struct process *process)
 	process_end(process, REASON_OUTPUT_LIMIT, "output_bytes", process->grace_ms);
 }
 
-/* Of MOST bytes, as many as its limit allows. */
+/* Of MOST bytes, as many as its limit allows, and as its screen may take at once. */
 static size_t room_for_output(const struct process *process, uint64_t most)
 {
 	uint64_t left = process->output_limit == 0 ? UINT64_MAX : process->output_limit - process->output_total;
-	uint64_t room = most < JOURNAL_READ ? most : JOURNAL_READ;
+	uint64_t room = display_room(&process->display);
+	room = most < room ? most : room;
 	return (size_t)(left < room ? left : room);
 }
 

@@ -247,6 +247,24 @@ Test(sharing, terminals_that_are_too_many_have_no_screen)
 	cr_expect_not_null(next->display.terminal, "what has gone makes room");
 }
 
+/* The larger the screen, the more a byte can cost, and the fewer are read in a turn. */
+Test(sharing, a_large_screen_is_fed_little_at_once)
+{
+	struct process *large = house_start(&house, (struct process_options){.terminal = true, .cols = 1000, .rows = 500},
+	                                    NULL);
+	const struct process *piped = house_start(&house, (struct process_options){0}, NULL);
+	char resets[1000];
+	memset(resets, 0x1b, sizeof resets);
+	for (size_t i = 1; i < sizeof resets; i += 2)
+		resets[i] = 'c';
+	cr_assert_eq(write(house_actor(&house, large)->out, resets, sizeof resets), (ssize_t)sizeof resets);
+	for (int turn = 0; turn < 100 && large->output_total == 0; turn++)
+		ev_run(house.loop, EVRUN_ONCE);
+	cr_expect_eq(large->output_total, DISPLAY_TURN_LEAST);
+	cr_expect_eq(display_room(&process->display), DISPLAY_TURN / process->display.cells);
+	cr_expect_eq(display_room(&piped->display), JOURNAL_READ);
+}
+
 Test(sharing, a_query_is_answered_once_and_not_by_a_replay)
 {
 	char bytes[256];
