@@ -68,7 +68,10 @@ void display_close(struct display *display)
 
 size_t display_room(const struct display *display)
 {
-	size_t room = display->terminal ? DISPLAY_TURN / display->cells : JOURNAL_READ;
+	if (!display->terminal)
+		return JOURNAL_READ;
+	size_t cells = (size_t)terminal_columns(display->terminal) * terminal_rows(display->terminal);
+	size_t room = DISPLAY_TURN / cells;
 	return room < DISPLAY_TURN_LEAST ? DISPLAY_TURN_LEAST : room < JOURNAL_READ ? room : JOURNAL_READ;
 }
 
