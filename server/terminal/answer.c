@@ -147,12 +147,7 @@ static void answer_graphics(struct terminal *terminal)
 {
 	struct bytes numbers = {0};
 	const struct pen *pen = &terminal->pen;
-	struct look look = {.fg = pen->fg & ~FG_UNDERLINE, .bg = pen->bg};
-	if (pen->fg & FG_UNDERLINE) {
-		look.fg |= FG_UNDERLINE;
-		look.style = pen->bg & BG_DECORATED ? pen->decoration.style : UNDERLINE_SINGLE;
-		look.colour = pen->decoration.colour;
-	}
+	struct look look = look_from(pen->fg, pen->bg, &pen->decoration);
 	look_write_numbers(&numbers, &look, LOOK_WHOLE);
 	answer(terminal, "\x1bP1$r%.*sm\x1b\\", (int)numbers.length, (const char *)numbers.at);
 	bytes_finish(&numbers);

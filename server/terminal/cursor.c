@@ -41,9 +41,8 @@ void cursor_save(struct terminal *terminal)
 void cursor_restore(struct terminal *terminal)
 {
 	struct grid *grid = terminal->grid;
-	int64_t y = grid->saved.line - grid->base;
 	grid->x = grid->saved.x;
-	grid->y = y < 0 ? 0 : y >= grid->count ? grid->count - 1 : (int)y;
+	grid->y = grid_saved_row(grid);
 	terminal->pen.fg = grid->saved.fg;
 	terminal->pen.bg = grid->saved.bg;
 	terminal->charset = grid->saved.charset;

@@ -7,6 +7,17 @@
 
 enum { TAB_COLUMNS = 8 };
 
+bool grid_is_usual_tab(int x)
+{
+	return x % TAB_COLUMNS == 0;
+}
+
+int grid_saved_row(const struct grid *grid)
+{
+	int64_t y = grid->saved.line - grid->base;
+	return y < 0 ? 0 : y >= grid->count ? grid->count - 1 : (int)y;
+}
+
 static void reset(struct grid *grid)
 {
 	grid->x = grid->y = grid->top = 0;
@@ -63,7 +74,7 @@ void grid_hide(struct grid *grid)
 void grid_reset_tabs(struct grid *grid)
 {
 	for (int i = 0; i < grid->columns; i++)
-		grid->tabs[i] = i % TAB_COLUMNS == 0;
+		grid->tabs[i] = grid_is_usual_tab(i);
 }
 
 static void reverse(struct row *rows, int first, int last)

@@ -38,6 +38,8 @@ void grid_show(struct grid *grid, struct cell blank); /* give it rows, if it has
 void grid_hide(struct grid *grid);
 void grid_reset(struct grid *grid); /* as new, with blank rows if it has any */
 void grid_reset_tabs(struct grid *grid);
+bool grid_is_usual_tab(int x);               /* whether a tab stop is there before any is set */
+int grid_saved_row(const struct grid *grid); /* of the cursor that was saved, within the screen */
 
 static inline struct row *grid_row(struct grid *grid)
 {

@@ -2,19 +2,27 @@
 
 #include <string.h>
 
+struct look look_from(uint32_t fg, uint32_t bg, const struct decoration *decoration)
+{
+	static const struct decoration usual = {.style = UNDERLINE_SINGLE};
+	struct look look = {.fg = fg & ~FG_UNDERLINE, .bg = bg & ~BG_DECORATED};
+	if (!(bg & BG_DECORATED))
+		decoration = &usual;
+	if ((fg & FG_UNDERLINE) && decoration->style != UNDERLINE_NONE) {
+		look.fg |= FG_UNDERLINE;
+		look.style = decoration->style;
+		look.colour = decoration->colour;
+	}
+	look.link = decoration->link;
+	return look;
+}
+
 struct look look_of(const struct decorations *decorations, uint32_t fg, uint32_t bg, uint32_t number)
 {
-	struct look look = {.fg = fg & ~FG_UNDERLINE, .bg = bg & ~BG_DECORATED};
-	struct decoration decoration = {.style = UNDERLINE_SINGLE};
+	struct decoration decoration = {0};
 	if (bg & BG_DECORATED)
 		decoration = decorations_at(decorations, number);
-	if ((fg & FG_UNDERLINE) && decoration.style != UNDERLINE_NONE) {
-		look.fg |= FG_UNDERLINE;
-		look.style = decoration.style;
-		look.colour = decoration.colour;
-	}
-	look.link = decoration.link;
-	return look;
+	return look_from(fg, bg, &decoration);
 }
 
 bool look_is_equal(const struct look *one, const struct look *other)

@@ -33,6 +33,8 @@ struct look {
 	uint32_t link;
 };
 
+/* DECORATION counts where BG says that there is one. */
+struct look look_from(uint32_t fg, uint32_t bg, const struct decoration *decoration);
 struct look look_of(const struct decorations *decorations, uint32_t fg, uint32_t bg, uint32_t number);
 bool look_is_equal(const struct look *one, const struct look *other);
 

@@ -110,7 +110,7 @@ static void draw_rows(struct drawing *drawing, const struct grid *grid, bool abo
 static bool has_usual_tabs(const struct grid *grid)
 {
 	for (int i = 0; i < grid->columns; i++)
-		if ((grid->tabs[i] != 0) != (i % 8 == 0))
+		if ((grid->tabs[i] != 0) != grid_is_usual_tab(i))
 			return false;
 	return true;
 }
@@ -125,16 +125,10 @@ static void draw_tabs(struct drawing *drawing, const struct grid *grid)
 			bytes_format(drawing->bytes, "\x1b[%dG\x1bH", i + 1);
 }
 
-static int saved_row(const struct grid *grid)
-{
-	int64_t y = grid->saved.line - grid->base;
-	return y < 0 ? 0 : y >= grid->count ? grid->count - 1 : (int)y;
-}
-
 static bool is_anything_saved(const struct grid *grid)
 {
 	const struct saved_cursor *saved = &grid->saved;
-	return saved->x != 0 || saved_row(grid) != 0 || saved->fg != 0 || saved->bg != 0 || saved->charset != 0;
+	return saved->x != 0 || grid_saved_row(grid) != 0 || saved->fg != 0 || saved->bg != 0 || saved->charset != 0;
 }
 
 static void designate(struct drawing *drawing, uint32_t level, char charset)
@@ -146,10 +140,9 @@ static void designate(struct drawing *drawing, uint32_t level, char charset)
 static void draw_saved_state(struct drawing *drawing, const struct grid *grid)
 {
 	const struct saved_cursor *saved = &grid->saved;
-	struct look look = {.fg = saved->fg, .bg = saved->bg & ~BG_DECORATED};
-	look.style = saved->fg & FG_UNDERLINE ? UNDERLINE_SINGLE : UNDERLINE_NONE;
+	struct look look = look_from(saved->fg, saved->bg & ~BG_DECORATED, NULL);
 	int x = saved->x < grid->columns ? saved->x : grid->columns - 1;
-	move_to(drawing, x, saved_row(grid));
+	move_to(drawing, x, grid_saved_row(grid));
 	row_text_look(&drawing->text, &look);
 	if (saved->charset)
 		designate(drawing, 0, saved->charset);
@@ -317,15 +310,7 @@ static void go_to(struct drawing *drawing, int x)
 static struct look look_of_pen(const struct terminal *terminal)
 {
 	const struct pen *pen = &terminal->pen;
-	struct look look = {.fg = pen->fg & ~FG_UNDERLINE, .bg = pen->bg & ~BG_DECORATED};
-	uint32_t style = pen->bg & BG_DECORATED ? pen->decoration.style : UNDERLINE_SINGLE;
-	if ((pen->fg & FG_UNDERLINE) && style != UNDERLINE_NONE) {
-		look.fg |= FG_UNDERLINE;
-		look.style = style;
-		look.colour = pen->bg & BG_DECORATED ? pen->decoration.colour : 0;
-	}
-	look.link = pen->bg & BG_DECORATED ? pen->decoration.link : 0;
-	return look;
+	return look_from(pen->fg, pen->bg, &pen->decoration);
 }
 
 /* A colour of underlines is kept also while nothing is underlined. */

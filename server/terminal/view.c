@@ -1,6 +1,6 @@
 #include "view.h"
 
-#include "state.h"
+#include "mode.h"
 
 struct terminal_cursor terminal_cursor(const struct terminal *terminal)
 {
@@ -36,17 +36,18 @@ static void write_mode(struct bytes *bytes, uint32_t number, bool is_set)
 	bytes_format(bytes, "\x1b[?%u%c", number, is_set ? 'h' : 'l');
 }
 
+enum {
+	MODES_OF_KEYS = MODE_CURSOR_KEYS | MODE_INVERSE | MODE_FOCUS | MODE_MOUSE_UTF8 | MODE_MOUSE_URXVT | MODE_PASTE,
+};
+
 uint8_t *terminal_keys(const struct terminal *terminal, size_t *length)
 {
-	static const struct {
-		uint32_t number, mode;
-	} flags[] = {{1, MODE_CURSOR_KEYS},   {5, MODE_INVERSE},        {1004, MODE_FOCUS},
-	             {1005, MODE_MOUSE_UTF8}, {1015, MODE_MOUSE_URXVT}, {2004, MODE_PASTE}};
 	static const uint32_t protocols[] = {9, 1000, 1002, 1003};
 	struct bytes bytes = {0};
 
-	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-		write_mode(&bytes, flags[i].number, terminal->modes & flags[i].mode);
+	for (const struct mode_row *row = mode_rows; row->mode; row++)
+		if (row->is_private && row->mode & MODES_OF_KEYS)
+			write_mode(&bytes, (uint32_t)row->number, terminal->modes & row->mode);
 	for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++)
 		if (protocols[i] != terminal->mouse_protocol)
 			write_mode(&bytes, protocols[i], false);

@@ -67,12 +67,8 @@ static void print_tabs(const struct grid *grid)
 static void print_saved(const struct grid *grid)
 {
 	const struct saved_cursor *saved = &grid->saved;
-	int64_t y = saved->line - grid->base;
-	printf("[%d,%d,%u,%u,%d]", saved->x < grid->columns ? saved->x : grid->columns - 1,
-	       y < 0              ? 0
-	       : y >= grid->count ? grid->count - 1
-	                          : (int)y,
-	       saved->fg, saved->bg & ~BG_DECORATED, saved->charset);
+	printf("[%d,%d,%u,%u,%d]", saved->x < grid->columns ? saved->x : grid->columns - 1, grid_saved_row(grid), saved->fg,
+	       saved->bg & ~BG_DECORATED, saved->charset);
 }
 
 static void print_grid(const struct grid *grid)

@@ -20,18 +20,12 @@ static bool rows_are_equal(const struct terminal *one, const struct terminal *ot
 	return true;
 }
 
-static int saved_y(const struct grid *grid)
-{
-	int64_t y = grid->saved.line - grid->base;
-	return y < 0 ? 0 : y >= grid->count ? grid->count - 1 : (int)y;
-}
-
 static bool saved_is_equal(const struct grid *left, const struct grid *right)
 {
 	const struct saved_cursor *one = &left->saved, *other = &right->saved;
 	int last = left->columns - 1;
 	int x = one->x < last ? one->x : last, other_x = other->x < last ? other->x : last;
-	return x == other_x && saved_y(left) == saved_y(right) && one->fg == other->fg &&
+	return x == other_x && grid_saved_row(left) == grid_saved_row(right) && one->fg == other->fg &&
 	       ((one->bg ^ other->bg) & ~BG_DECORATED) == 0 && one->charset == other->charset;
 }
 
@@ -113,8 +107,7 @@ const char *equal_difference(const struct terminal *one, const struct terminal *
 struct terminal *equal_late(const struct terminal *one, uint32_t scrollback)
 {
 	size_t length;
-	struct terminal *late = terminal_create(terminal_columns(one), terminal_rows(one),
-	                                        one->scrollback.most ? one->scrollback.most : 0);
+	struct terminal *late = terminal_create(terminal_columns(one), terminal_rows(one), one->scrollback.most);
 	uint8_t *screen = terminal_screen(one, scrollback, &length);
 	terminal_feed(late, screen, length, NULL);
 	free(screen);
