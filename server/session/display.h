@@ -21,8 +21,8 @@ enum {
 	DISPLAY_CHEAP_CELLS = 16 * 1024,        /* a screen that is made without a thought */
 	DISPLAY_CELLS = 1024 * 1024,            /* of all terminals of a session: one of the largest size */
 	DISPLAY_SCREEN_BYTES = 3 * 1024 * 1024, /* most that a screen has on the wire; scrollback is left out first */
-	DISPLAY_TURN = 1 << 24,                 /* bytes that are fed at once, times cells: a few bytes can write each cell */
-	DISPLAY_TURN_LEAST = 64,                /* bytes at once, however many cells there are */
+	DISPLAY_TURN = 1 << 24,  /* bytes that are fed at once, times cells: a few bytes can write each cell */
+	DISPLAY_TURN_LEAST = 64, /* bytes at once, however many cells there are */
 };
 
 struct display {
