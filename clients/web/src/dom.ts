@@ -63,12 +63,9 @@ export function squares(rows: readonly (readonly boolean[])[], label: string): S
 }
 
 export const ICONS = {
-	back: "M15 5l-7 7 7 7",
 	close: "M6 6l12 12M18 6L6 18",
 	copy: "M9 9h10v11H9zM5 15V4h10",
 	down: "M12 5v14M6 13l6 6 6-6",
-	key: "M4 8h16v9H4zM8 14h8",
-	note: "M5 4h14v11l-5 5H5zM14 20v-5h5",
 	people: "M9 11a3 3 0 100-6 3 3 0 000 6zM3 20c0-4 3-6 6-6s6 2 6 6M16 5a3 3 0 010 6M18 14c2 1 3 3 3 6",
 	play: "M7 5l12 7-12 7z",
 	pause: "M8 5v14M16 5v14",
@@ -76,7 +73,6 @@ export const ICONS = {
 	search: "M11 18a7 7 0 100-14 7 7 0 000 14zM20 20l-4-4",
 	share: "M12 15V4M8 7l4-4 4 4M5 12v8h14v-8",
 	split: "M4 5h16v14H4zM12 5v14",
-	terminal: "M4 5h16v14H4zM8 10l3 2-3 2M13 15h3",
 	theme: "M12 4a8 8 0 100 16V4z",
 } as const;
 

@@ -1,6 +1,6 @@
 import { SandbarError, Session, SessionView, type SessionInfo } from "sandbar";
 import { accountFor, connect, forget, takeFragment, type Fragment } from "./account.js";
-import { ICONS, button, fill, h, iconButton, select } from "./dom.js";
+import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { commandLine, moment, plain } from "./format.js";
 import { PageFrame, explain } from "./frame.js";
 import { asciicast } from "./replay/asciicast.js";
@@ -125,9 +125,7 @@ class ReplayPage {
 			if (this.play.title !== label) {
 				this.play.title = label;
 				this.play.setAttribute("aria-label", label);
-				this.play.replaceChildren(
-					...iconButton(player.isPlaying ? ICONS.pause : ICONS.play, label, () => undefined).childNodes,
-				);
+				fill(this.play, icon(player.isPlaying ? ICONS.pause : ICONS.play));
 			}
 		}
 	}
@@ -206,7 +204,7 @@ async function show(frame: PageFrame, fragment: Fragment): Promise<void> {
 	const connection = await connect(account, (made) => frame.watch(made));
 	const session = new Session(connection, fragment.session);
 	const info = await session.info();
-	const channel = session.channel({ after: 0, paced: true, role: "viewer" });
+	const channel = session.channel({ after: 0, role: "viewer" });
 	const recording = new Recording(channel, new SessionView(channel));
 	fill(frame.title, h("h1", {}, plain(info.name) || info.session));
 	const progress = h("p", { class: "empty", role: "status" }, "Loading…");

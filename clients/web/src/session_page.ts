@@ -1,4 +1,4 @@
-import { SandbarError, Session, type Note, type RoleName } from "sandbar";
+import { SandbarError, Session, type RoleName } from "sandbar";
 import { accountFor, connect, forget, ownName, takeFragment, type Fragment } from "./account.js";
 import { button, fill } from "./dom.js";
 import { PageFrame, explain } from "./frame.js";
@@ -74,5 +74,4 @@ async function main(): Promise<void> {
 	}
 }
 
-export type { Note };
 void main();

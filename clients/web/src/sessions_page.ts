@@ -1,7 +1,7 @@
 import { Session, SandbarError, type Connection, type SessionInfo } from "sandbar";
 import { accountFor, connect, forget, takeFragment } from "./account.js";
 import { ask } from "./dialog.js";
-import { ICONS, button, fill, h, iconButton, select } from "./dom.js";
+import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { ago, plain } from "./format.js";
 import { PageFrame, explain } from "./frame.js";
 
@@ -126,7 +126,7 @@ class SessionsPage {
 							title: "End",
 							on: { click: () => void this.end(session, title) },
 						},
-						...iconButton(ICONS.close, "", () => undefined).childNodes,
+						icon(ICONS.close),
 					)
 				: h("span", { class: "icon-button", "aria-hidden": "true" }),
 		);

@@ -72,9 +72,12 @@ export function toggleTheme(): void {
 	apply();
 }
 
-/** LISTENER is called when it has changed. */
-export function onTheme(listener: () => void): void {
+/** LISTENER is called when it has changed; the result takes it off again. */
+export function onTheme(listener: () => void): () => void {
 	listeners.add(listener);
+	return () => {
+		listeners.delete(listener);
+	};
 }
 
 /** Have the page follow what was chosen, or what the system says. */

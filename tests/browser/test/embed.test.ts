@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server as HttpServer } from "node:http";
 import { after, before } from "node:test";
 import type { Page } from "playwright-core";
-import { House, test } from "./visitor.js";
+import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
 
 /** A site of somebody else: one page, with a policy of its own where it has one. */
 class Site {
@@ -84,13 +84,26 @@ test("one tag shows a terminal in a page of another origin, which hears of it an
 	await session.end();
 });
 
+test("characters are as wide as the server's terminal has them", async () => {
+	const { session } = await house.session();
+	await session.start(EMOJI);
+	const { token } = await session.share({ role: "viewer" });
+	allowed.policy = null;
+	allowed.html = `<body><script src="${house.url}/embed.js" data-session="${session.id}" data-token="${token}"></script>`;
+	const visitor = await house.visitor();
+	await visitor.page.goto(allowed.origin);
+	await shows(visitor.page, EMOJI_SHOWN);
+	await session.end();
+});
+
 test("an origin that is not on the list is refused, and the page says so", async () => {
 	const { session } = await house.session();
 	const { token } = await session.share({ role: "viewer" });
 	strange.html = `<body><script src="${house.url}/embed.js" data-session="${session.id}" data-token="${token}"></script>`;
 	const visitor = await house.visitor();
 	await visitor.page.goto(strange.origin);
-	await visitor.page.locator("sandbar-terminal .notice", { hasText: "Reconnecting" }).waitFor();
+	const told = `does not allow this page's origin, ${strange.origin}`;
+	await visitor.page.locator("sandbar-terminal .notice", { hasText: told }).waitFor();
 	assert.equal((await session.shares())[0]?.used, 0, "the token was never heard");
 	await session.end();
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { House, test } from "./visitor.js";
+import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
 
 let house: House;
 before(async () => {
@@ -72,6 +72,32 @@ test("from the link to a shared, driven, annotated terminal", async () => {
 	await again.page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
 });
 
+test("while somebody types, what an owner has open of the people stays", async () => {
+	const { session } = await house.session();
+	const owner = await house.owner(session);
+	const { token } = await session.share({ role: "editor", name: "guest" });
+	const guest = await house.visitor();
+	await guest.page.goto(`${house.url}/#${token}`);
+	await guest.sees("$");
+	const role = owner.page.getByLabel("Role of guest");
+	await role.focus();
+	await guest.types("typed");
+	const typing = owner.page.locator(".person[data-typing]", { hasText: "types…" });
+	await typing.waitFor();
+	await typing.waitFor({ state: "detached" });
+	assert.equal(await role.evaluate((select) => select === document.activeElement), true);
+	await session.end();
+});
+
+test("characters are as wide as the server's terminal has them", async () => {
+	const { session } = await house.session();
+	await session.start(EMOJI);
+	const owner = await house.owner(session);
+	await owner.page.getByRole("tab", { name: "emoji" }).click();
+	await owner.sees(EMOJI_SHOWN);
+	await session.end();
+});
+
 test("a reload in mid-flood, and the gateway put anew under an open page", async () => {
 	const { session } = await house.session();
 	const owner = await house.owner(session);
@@ -137,8 +163,14 @@ test("on a phone: a row of keys, and everything in reach", async () => {
 	const owner = await house.owner(session, { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
 	await owner.types("sleep 600\n");
 	await owner.sees("sleep 600");
-	await owner.page.getByRole("toolbar", { name: "Keys" }).getByRole("button", { name: "Control C" }).tap();
+	const keys = owner.page.getByRole("toolbar", { name: "Keys" });
+	await keys.getByRole("button", { name: "Ctrl" }).tap();
+	await owner.page.keyboard.type("c");
 	await owner.sees("^C");
+	await owner.types("sleep 601\n");
+	await owner.sees("sleep 601");
+	await keys.getByRole("button", { name: "Control C" }).tap();
+	await owner.sees(/\^C.*\^C/);
 	await owner.accessibility();
 	await owner.picture("phone");
 	const width = await owner.page.evaluate(() => document.documentElement.scrollWidth);

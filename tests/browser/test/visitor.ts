@@ -15,6 +15,14 @@ export const PATIENCE_MS = 30_000;
 /** What Chromium says of its own drawing is not the page's fault. */
 const NOISE = /GL Driver Message|GPU stall/;
 
+/** Writes over the `B`, which is in column 8 where emoji are two columns wide each, joined or not. */
+export const EMOJI = {
+	argv: ["bash", "-c", "printf 'A\u{1f680}\u{1f468}\u200d\u{1f469}B\\033[8GX\\n'; sleep 600"],
+	terminal: { cols: 80, rows: 24 },
+	name: "emoji",
+};
+export const EMOJI_SHOWN = "A\u{1f680}\u{1f468}\u200d\u{1f469}X";
+
 export function test(name: string, story: () => Promise<void>): void {
 	void nodeTest(name, { timeout: 180_000 }, story);
 }

@@ -2,8 +2,9 @@ import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import css from "@xterm/xterm/css/xterm.css?inline";
 import { Terminal, type ITheme } from "@xterm/xterm";
-import type { Ending } from "sandbar";
+import type { Ending, SandbarError } from "sandbar";
 import { strictDocument, strictly } from "../terminal/strict_styles.js";
+import { countColumns } from "../terminal/width.js";
 import { SandbarAddon } from "./addon.js";
 
 const THEMES: Readonly<Record<string, ITheme>> = {
@@ -17,6 +18,7 @@ const HOST_CSS = `
 	.notice { position: absolute; inset: auto 0 0; margin: 0; padding: 4px 10px; font: 13px system-ui, sans-serif;
 		background: #fdf0d5; color: #6b3f00 }
 	.notice:empty { display: none }`;
+const FAILURES_TOLD = 3;
 const FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
 /** Where this script came from, which is where the server is unless it is said otherwise. */
@@ -38,6 +40,8 @@ export class SandbarTerminal extends HTMLElement {
 	private terminal: Terminal | null = null;
 	private readonly fit = new FitAddon();
 	private readonly observer = new ResizeObserver(() => this.measure());
+	/** Connections that failed before the first that did not; null = there was one. */
+	private failures: number | null = 0;
 	private readonly notice = document.createElement("p");
 
 	connectedCallback(): void {
@@ -102,6 +106,7 @@ export class SandbarTerminal extends HTMLElement {
 		this.terminal = terminal;
 		terminal.loadAddon(this.fit);
 		terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
+		countColumns(terminal);
 		strictly(root, () => terminal.open(stage));
 		terminal.textarea?.setAttribute("aria-label", "Terminal input");
 		this.addon = this.makeAddon();
@@ -126,11 +131,24 @@ export class SandbarTerminal extends HTMLElement {
 			onExit: (ending) => this.tell("exit", ending),
 			onGap: (from, to) => this.tell("gap", { from, to }),
 			onState: (state, why) => {
-				const told: Readonly<Record<string, string>> = { cut: "Reconnecting…", given_up: why?.message ?? "" };
-				this.notice.textContent = told[state] ?? "";
+				this.notice.textContent = this.told(state, why);
 				this.tell("state", { state, why });
 			},
 		});
+	}
+
+	/** What the page says of the connection's STATE. A browser does not tell a page why a server let it not in. */
+	private told(state: string, why: SandbarError | null): string {
+		if (state === "connected") {
+			this.failures = null;
+		} else if (state === "cut" && this.failures !== null) {
+			this.failures++;
+		}
+		if ((this.failures ?? 0) >= FAILURES_TOLD && state === "cut") {
+			return `No connection: the server does not answer, or does not allow this page's origin, ${location.origin}.`;
+		}
+		const told: Readonly<Record<string, string>> = { cut: "Reconnecting…", given_up: why?.message ?? "" };
+		return told[state] ?? "";
 	}
 
 	private look(): { readonly theme: ITheme; readonly fontSize: number; readonly fontFamily: string } {

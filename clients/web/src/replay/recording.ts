@@ -69,10 +69,9 @@ export class Recording {
 
 	private listen(): void {
 		const { channel } = this;
-		channel.on("output", ({ process, t, bytes, stream, drawn }) => {
+		channel.on("output", ({ process, t, bytes, stream }) => {
 			this.add(process, { t, kind: "output", bytes: bytes.slice(), isError: stream === "stderr" });
 			this.bytes += bytes.length;
-			drawn();
 		});
 		channel.on("started", ({ t }) => (this.end = t));
 		channel.on("resized", ({ process, t, cols, rows }) => this.add(process, { t, kind: "resize", cols, rows }));

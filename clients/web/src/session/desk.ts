@@ -18,6 +18,8 @@ export class Desk {
 	private isSplit = false;
 	private isChosen = false;
 	private isLive = false;
+	/** What is to be done before the next frame. */
+	private readonly due = new Set<() => void>();
 	private readonly tabs = h("div", {
 		class: "tabs",
 		role: "tablist",
@@ -83,11 +85,6 @@ export class Desk {
 		document.body.dataset.ended = "true";
 	}
 
-	/** What a pane's emulator holds: for tests, and for who wants to save it. */
-	serialize(process: number): string {
-		return this.panes.get(process)?.serialize() ?? "";
-	}
-
 	private get current(): Pane | undefined {
 		return this.shown[this.focused] ?? this.shown[0];
 	}
@@ -96,12 +93,9 @@ export class Desk {
 
 	private listen(): void {
 		const { channel, view } = this.room;
-		view.on("processes", () => this.draw());
-		view.on("terminals", () => this.panes.forEach((pane) => pane.refresh()));
-		view.on("participants", () => {
-			this.panes.forEach((pane) => pane.refresh());
-			this.add.hidden = !this.room.is("editor");
-		});
+		view.on("processes", () => this.later(this.draw));
+		view.on("terminals", () => this.later(this.refresh));
+		view.on("participants", () => this.later(this.refresh));
 		channel.on("output", (output) => {
 			const pane = this.pane(output.process);
 			if (pane) {
@@ -124,14 +118,31 @@ export class Desk {
 		if (known || !view) {
 			return known;
 		}
-		const made = new Pane(this.room, view);
+		const made = new Pane(this.room, view, (text) => this.keys.translate(text));
 		this.panes.set(process, made);
 		return made;
 	}
 
 	/* --- tabs and splits ---------------------------------------------------------------------------------- */
 
-	private draw(): void {
+	/** A long session's events come by the thousand: what they change is drawn once for each frame. */
+	private later(what: () => void): void {
+		if (this.due.size === 0) {
+			requestAnimationFrame(() => {
+				const all = [...this.due];
+				this.due.clear();
+				all.forEach((one) => one());
+			});
+		}
+		this.due.add(what);
+	}
+
+	private readonly refresh = (): void => {
+		this.panes.forEach((pane) => pane.refresh());
+		this.add.hidden = !this.room.is("editor");
+	};
+
+	private readonly draw = (): void => {
 		const { processes } = this.room.view;
 		processes.forEach((_, process) => this.pane(process)?.refresh());
 		const listed = [...this.panes.values()].sort(
@@ -145,7 +156,7 @@ export class Desk {
 		} else if (listed.length === 0) {
 			fill(this.stage, h("p", { class: "empty" }, "Nothing runs here yet. “+” opens a terminal."));
 		}
-	}
+	};
 
 	private choose(pane: Pane): void {
 		this.isChosen = true;

@@ -23,12 +23,14 @@ export class KeyRow {
 	private readonly control = button("Ctrl", () => this.setControl(!this.isControl), "key");
 	readonly element: HTMLElement;
 
+	/** TYPE is told each key; what comes of it goes through `translate()`, as what is typed elsewhere does. */
 	constructor(type: (text: string) => void) {
 		this.control.setAttribute("aria-pressed", "false");
+		keepKeyboard(this.control);
 		const keys = KEYS.map(([text, bytes, label]) => {
-			const key = button(text, () => type(this.translate(bytes)), "key");
+			const key = button(text, () => type(bytes), "key");
 			key.setAttribute("aria-label", label);
-			key.addEventListener("pointerdown", (event) => event.preventDefault()); // the keyboard stays
+			keepKeyboard(key);
 			return key;
 		});
 		this.element = h("div", { class: "key-row", role: "toolbar", "aria-label": "Keys" }, this.control, ...keys);
@@ -47,4 +49,9 @@ export class KeyRow {
 		this.isControl = isOn;
 		this.control.setAttribute("aria-pressed", String(isOn));
 	}
+}
+
+/** A tap on KEY takes the focus from nothing, so that a phone's keyboard stays. */
+function keepKeyboard(key: HTMLElement): void {
+	key.addEventListener("pointerdown", (event) => event.preventDefault());
 }

@@ -33,10 +33,6 @@ export class Notes {
 		this.draw();
 	}
 
-	focus(): void {
-		this.input.focus();
-	}
-
 	private draw(): void {
 		const { notes } = this.room.view;
 		fill(

@@ -38,6 +38,8 @@ export class Pane {
 	constructor(
 		private readonly room: Room,
 		readonly process: ProcessView,
+		/** What becomes of typed text before it is sent. */
+		private readonly translate: (text: string) => string,
 	) {
 		this.driver = process.started?.terminal ? new DriverBar(room, process.process) : null;
 		this.searchBar = new SearchBar(() => this.screen);
@@ -81,7 +83,8 @@ export class Pane {
 			this.screen.write(bytes, drawn);
 			this.noticeDistance();
 		} else {
-			this.apply((screen) => screen.write(bytes), bytes.length);
+			const kept = bytes.slice(); // a view would keep its whole message
+			this.apply((screen) => screen.write(kept), kept.length);
 			drawn();
 		}
 		if (stream === "stderr") {
@@ -92,10 +95,11 @@ export class Pane {
 	restart(cols: number, rows: number, bytes: Uint8Array): void {
 		this.steps = [];
 		this.keptBytes = 0;
+		const kept = bytes.slice();
 		this.apply((screen) => {
 			screen.restart(cols, rows);
-			screen.write(bytes);
-		}, bytes.length);
+			screen.write(kept);
+		}, kept.length);
 	}
 
 	resized(cols: number, rows: number): void {
@@ -162,25 +166,16 @@ export class Pane {
 		this.searchBar.open();
 	}
 
-	/** Bytes of the key row, or a paste. */
+	/** A key of the key row. */
 	type(text: string): void {
-		this.send(new TextEncoder().encode(text));
-	}
-
-	paste(text: string): void {
-		this.screen?.terminal.paste(text);
-	}
-
-	/** What the emulator holds, for tests and for export. */
-	serialize(): string {
-		return this.screen?.serialize.serialize() ?? "";
+		this.send(text);
 	}
 
 	private open(): void {
 		const screen = new Screen({
 			label: `${this.title}: ${this.isTerminal ? "terminal input" : "output"}`,
 			convertEol: !this.isTerminal,
-			...(this.isTerminal ? { onData: (bytes: Uint8Array) => this.send(bytes) } : {}),
+			...(this.isTerminal ? { onData: (data: string | Uint8Array) => this.send(data) } : {}),
 		});
 		this.screen = screen;
 		this.stage.append(screen.element);
@@ -209,7 +204,7 @@ export class Pane {
 		}
 	}
 
-	private send(bytes: Uint8Array): void {
+	private send(data: string | Uint8Array): void {
 		if (this.process.ending) {
 			return;
 		}
@@ -217,7 +212,8 @@ export class Pane {
 			this.driver.flash();
 			return;
 		}
-		void this.room.channel.write(this.number, bytes);
+		const wanted = typeof data === "string" ? this.translate(data) : data;
+		void this.room.channel.write(this.number, wanted);
 	}
 
 	private jump(): void {

@@ -23,7 +23,9 @@ export class People {
 		this.ownName(),
 	);
 	readonly faces = h("div", { class: "faces", "aria-hidden": "true" });
-	private readonly typing = new Map<number, number>();
+	private readonly rows = new Map<number, HTMLElement>();
+	/** Who types, until when nothing more was heard of it for a while. */
+	private readonly typing = new Map<number, ReturnType<typeof setTimeout>>();
 
 	constructor(private readonly room: Room) {
 		room.view.on("participants", () => this.draw());
@@ -32,7 +34,10 @@ export class People {
 
 	draw(): void {
 		const people = [...this.room.view.participants.values()];
-		fill(this.list, ...people.map((person) => this.row(person)));
+		this.rows.clear();
+		people.forEach((person) => this.rows.set(person.participant, this.row(person)));
+		people.forEach(({ participant }) => this.mark(participant));
+		fill(this.list, ...this.rows.values());
 		fill(
 			this.faces,
 			...people
@@ -47,10 +52,9 @@ export class People {
 	private row({ participant, role, colour, client }: Participant): HTMLElement {
 		const { room } = this;
 		const isMe = participant === room.me;
-		const types = Date.now() - (this.typing.get(participant) ?? 0) < TYPING_MS;
 		return h(
 			"li",
-			{ class: "person", "data-typing": types },
+			{ class: "person" },
 			h(
 				"span",
 				{ class: "face", "data-colour": colour % 8, "aria-hidden": "true" },
@@ -60,7 +64,7 @@ export class People {
 				"span",
 				{ class: "person-name", title: plain(client, 64) },
 				room.name(participant),
-				types && h("span", { class: "quiet" }, " types…"),
+				h("span", { class: "quiet person-typing", hidden: true }, " types…"),
 			),
 			room.is("owner") && !isMe
 				? select(`Role of ${room.name(participant)}`, ROLES, role, (value) => {
@@ -84,9 +88,21 @@ export class People {
 	}
 
 	private types(participant: number): void {
-		this.typing.set(participant, Date.now());
-		this.draw();
-		setTimeout(() => this.draw(), TYPING_MS);
+		clearTimeout(this.typing.get(participant));
+		const over = setTimeout(() => {
+			this.typing.delete(participant);
+			this.mark(participant);
+		}, TYPING_MS);
+		this.typing.set(participant, over);
+		this.mark(participant);
+	}
+
+	/** In the row as it is: what is focused or open in it stays so. */
+	private mark(participant: number): void {
+		const row = this.rows.get(participant);
+		const isTyping = this.typing.has(participant);
+		row?.toggleAttribute("data-typing", isTyping);
+		row?.querySelector(".person-typing")?.toggleAttribute("hidden", !isTyping);
 	}
 
 	private ownName(): HTMLElement {

@@ -1,7 +1,5 @@
-import { SandbarError, Session, SessionView, type Channel, type Connection, type RoleName } from "sandbar";
+import { Role, SandbarError, Session, SessionView, type Channel, type Connection, type RoleName } from "sandbar";
 import { plain } from "../format.js";
-
-const RANKS: Readonly<Record<RoleName, number>> = { viewer: 1, editor: 2, owner: 3 };
 
 /** A session as this page is in it: its channel, what is known of it, and who we are there. */
 export class Room {
@@ -22,7 +20,7 @@ export class Room {
 	}
 
 	is(role: RoleName): boolean {
-		return RANKS[this.channel.role] >= RANKS[role];
+		return Role[this.channel.role] >= Role[role];
 	}
 
 	/** How a participant is called on this page. */

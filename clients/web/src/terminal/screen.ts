@@ -2,7 +2,6 @@ import { ClipboardAddon } from "@xterm/addon-clipboard";
 import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
 import { SerializeAddon } from "@xterm/addon-serialize";
-import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { WebglAddon } from "@xterm/addon-webgl";
 import { Terminal, type IMarker } from "@xterm/xterm";
@@ -13,6 +12,7 @@ import { lasting } from "../store.js";
 import { onTheme, terminalTheme } from "../theme.js";
 import { swallowQueries } from "./queries.js";
 import { strictDocument, strictly } from "./strict_styles.js";
+import { countColumns } from "./width.js";
 
 const FONT = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const FONT_PX = 14;
@@ -25,7 +25,8 @@ export interface ScreenOptions {
 	readonly label: string;
 	/** Pipes have bare line feeds. */
 	readonly convertEol?: boolean;
-	readonly onData?: (bytes: Uint8Array) => void;
+	/** What was typed: text, or bytes that are none. */
+	readonly onData?: (data: string | Uint8Array) => void;
 }
 
 /** A terminal emulator on the page, deaf to queries, that opens and copies nothing without a yes. */
@@ -37,6 +38,7 @@ export class Screen {
 	private readonly fit = new FitAddon();
 	private webgl: WebglAddon | null = null;
 	private isOpen = false;
+	private readonly offTheme = onTheme(() => (this.terminal.options.theme = terminalTheme()));
 
 	constructor(private readonly options: ScreenOptions) {
 		this.terminal = new Terminal({
@@ -54,11 +56,9 @@ export class Screen {
 			linkHandler: { activate: (_event, uri) => openLink(uri), allowNonHttpProtocols: false },
 		});
 		this.load();
-		onTheme(() => (this.terminal.options.theme = terminalTheme()));
 		const { onData } = options;
 		if (onData) {
-			const encoder = new TextEncoder();
-			this.terminal.onData((text) => onData(encoder.encode(text)));
+			this.terminal.onData(onData);
 			this.terminal.onBinary((text) => onData(Uint8Array.from(text, (character) => character.charCodeAt(0))));
 		}
 	}
@@ -150,6 +150,7 @@ export class Screen {
 
 	dispose(): void {
 		this.hide();
+		this.offTheme();
 		this.terminal.dispose();
 		this.element.remove();
 	}
@@ -159,11 +160,11 @@ export class Screen {
 		terminal.loadAddon(this.fit);
 		terminal.loadAddon(this.search);
 		terminal.loadAddon(this.serialize);
-		terminal.loadAddon(new UnicodeGraphemesAddon());
 		terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
 		terminal.loadAddon(
 			new ClipboardAddon(undefined, { readText: () => "", writeText: (_selection, text) => offerCopy(text) }),
 		);
+		countColumns(terminal);
 		swallowQueries(terminal);
 		terminal.attachCustomKeyEventHandler((event) => this.key(event));
 	}
@@ -188,7 +189,7 @@ export function preferredFont(): number {
 	return Number(lasting.get("font")) || FONT_PX;
 }
 
-/** Put TEXT into the clipboard; where the browser does not let pages do so, the old way. */
+/** Put TEXT into the clipboard. False: the browser does not let pages do so. */
 export async function copy(text: string): Promise<boolean> {
 	try {
 		await navigator.clipboard.writeText(text);
