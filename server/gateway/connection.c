@@ -127,6 +127,25 @@ static void forget_unflushed(struct connection *connection)
 	connection->unflushed = 0;
 }
 
+/* Would a message of LENGTH have held more, had it been let? Frames are whole: if one did not fit, more than half was full. */
+static bool was_bounded(const struct connection *connection, size_t length)
+{
+	return length > connection->write_bytes / 2 && connection->write_bytes < WRITE_MOST;
+}
+
+/* A message of LENGTH was written whole: messages become larger when the socket has taken several full ones. */
+static void note_whole(struct connection *connection, size_t length)
+{
+	if (!was_bounded(connection, length))
+		return;
+	connection->whole_bytes += length;
+	if (connection->whole_bytes < WRITES_BEFORE_GROWTH * connection->write_bytes)
+		return;
+	size_t twice = 2 * connection->write_bytes;
+	connection->write_bytes = twice <= WRITE_MOST / 2 ? twice : WRITE_MOST; /* the last step is not quite twice */
+	connection->whole_bytes = 0;
+}
+
 /* -1: the connection is broken. A short write leaves the rest with lws; then the next ones are made small. */
 static int write_message(struct connection *connection, uint8_t *message, size_t length)
 {
@@ -135,15 +154,14 @@ static int write_message(struct connection *connection, uint8_t *message, size_t
 		return -1;
 	connection->gateway->metrics.sent_messages++;
 	connection->gateway->metrics.sent_bytes += length;
-	bool is_short = lws_partial_buffered(connection->wsi) != 0;
-	if (is_short) {
-		connection->write_bytes = WRITE_LEAST;
-		connection->unflushed = length;
-		connection->gateway->server.queued_bytes += length;
-	} else if (length >= connection->write_bytes && connection->write_bytes < WRITE_MOST) {
-		size_t twice = 2 * connection->write_bytes;
-		connection->write_bytes = twice <= WRITE_MOST / 2 ? twice : WRITE_MOST; /* the last step is not quite twice */
+	if (lws_partial_buffered(connection->wsi) == 0) {
+		note_whole(connection, length);
+		return 0;
 	}
+	connection->write_bytes = WRITE_LEAST;
+	connection->whole_bytes = 0;
+	connection->unflushed = length;
+	connection->gateway->server.queued_bytes += length;
 	return 0;
 }
 

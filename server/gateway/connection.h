@@ -38,6 +38,7 @@ struct connection {
 	size_t attachment_count;
 	uint32_t last_number; /* of a channel */
 	size_t write_bytes;   /* how much is put together for one write */
+	size_t whole_bytes;   /* of full messages that were written whole since it changed */
 	ev_timer hello, ping;
 	ev_periodic expiry; /* of the token, by the wall clock */
 	bool is_ping_due;
@@ -47,6 +48,7 @@ struct connection {
 enum {
 	WRITE_LEAST = 16 * 1024,
 	WRITE_MOST = CHANNEL_MESSAGE,
+	WRITES_BEFORE_GROWTH = 4, /* full messages that go whole before they are made larger */
 	WRITE_TURN = 256 * 1024,  /* bytes that a connection may write in one turn of the loop */
 	QUEUE_HIGH = 1024 * 1024, /* bytes of unsent answers and own frames, over which nothing is read */
 };
