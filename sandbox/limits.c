@@ -24,9 +24,11 @@ struct limits_row {
 static const struct limits_row rows[] = {
 #define SESSION_LIMIT(field, width, standard, least, most, allowed, ...) {width(field), standard, least, most, allowed},
 #define PROCESS_LIMIT(...)
+#define TENANT_LIMIT(...)
 #include "limits.def"
 #undef SESSION_LIMIT
 #undef PROCESS_LIMIT
+#undef TENANT_LIMIT
 	{NARROW(profile), PROFILE_DEFAULT, 0, PROFILES - 1, "profile: there is none of this number"},
 };
 

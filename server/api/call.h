@@ -16,6 +16,7 @@ struct call;
 struct caller;
 struct server;
 struct templates;
+struct tenants;
 struct tokens;
 
 /* What a door does with answers and channels. */
@@ -51,7 +52,7 @@ struct server {
 	uint64_t errors[ERROR_CODE_COUNT]; /* that were answered, by code */
 	struct tokens *tokens;
 	struct templates *templates;                                           /* NULL: only `default` */
-	size_t tenant_sessions;                                                /* at once, of one tenant; 0 = no limit */
+	struct tenants *tenants;                                               /* NULL: none has a limit */
 	void (*on_revoked)(struct server *server, const char *token_id);       /* NULL = nobody waits */
 	void (*on_removed)(struct server *server, const struct bearer *guest); /* the same */
 };

@@ -1,6 +1,7 @@
 #include "process_methods.h"
 
 #include "session_methods.h"
+#include "tenant.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -188,6 +189,8 @@ bool can_start(struct call *call, const struct session *session, const struct st
 
 void call_start_process(struct call *call, struct session *session, const struct process_options *options)
 {
+	if (!tenant_may_start(call))
+		return;
 	struct process_wait *wait = wait_create(call);
 	wait->watch.started = on_started;
 	wait->watch.not_started = on_not_started;

@@ -1,6 +1,7 @@
 /* process.run: a command whose output is collected into one answer. */
 #include "process_methods.h"
 #include "session_methods.h"
+#include "tenant.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ void handle_process_run(struct call *call, const void *arguments)
 {
 	const struct start_args *args = arguments;
 	struct session *session = call_session(call, args->session);
-	if (!session || !can_start(call, session, args))
+	if (!session || !can_start(call, session, args) || !tenant_may_start(call))
 		return;
 	struct process_options options = start_options(call, args);
 	options.is_run = true;

@@ -2,6 +2,7 @@
 
 #include "server/guard/gate.h"
 #include "templates.h"
+#include "tenant.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -158,22 +159,11 @@ static void on_ended(struct session_watch *watch)
 	call_answer_empty(wait_finish(watch));
 }
 
-static bool has_room(struct call *call)
+static bool is_draining(struct call *call)
 {
-	const struct server *server = call->caller->server;
-	if (server->is_draining) {
+	if (call->caller->server->is_draining)
 		call_fail(call, CODE_UNAVAILABLE, NULL, NULL, "the server is about to stop: no session can be made any more");
-		return false;
-	}
-	const struct session *session;
-	size_t count = 0;
-	LIST_FOREACH(session, &server->sessions.list, link)
-		count += session->state != SESSION_ENDED && strcmp(session->tenant, call->caller->principal.tenant) == 0;
-	if (server->tenant_sessions == 0 || count < server->tenant_sessions)
-		return true;
-	call_fail(call, CODE_LIMIT, "limit", "tenant_sessions", "a tenant may have at most %zu sessions at once",
-	          server->tenant_sessions);
-	return false;
+	return call->caller->server->is_draining;
 }
 
 static bool record_of(struct call *call, const struct session_create_args *args, uint64_t *bytes)
@@ -187,6 +177,13 @@ static bool record_of(struct call *call, const struct session_create_args *args,
 	return false;
 }
 
+static void free_env(char **env)
+{
+	for (char **entry = env; *entry; entry++)
+		free(*entry);
+	free(env);
+}
+
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
@@ -196,8 +193,12 @@ void handle_session_create(struct call *call, const void *arguments)
 		options.client = call->caller->client;
 		options.away_ms = args->disconnect_ms;
 	}
-	if (!has_room(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
+	if (is_draining(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
 		return;
+	if (!tenant_may_create(call, options.limits.memory)) {
+		free_env(options.env);
+		return;
+	}
 	struct session_wait *wait = wait_create(call);
 	wait->watch.created = on_created;
 	wait->watch.failed = on_failed;
@@ -205,9 +206,7 @@ void handle_session_create(struct call *call, const void *arguments)
 	struct error err;
 	if (session_create(&call->caller->server->sessions, &options, &wait->watch, &code, &err))
 		return;
-	for (char **entry = options.env; *entry; entry++)
-		free(*entry);
-	free(options.env);
+	free_env(options.env);
 	call_fail(wait_finish(&wait->watch), code, NULL, NULL, "%s", err.message);
 }
 
@@ -425,10 +424,20 @@ static void write_record(struct writer *writer, const struct session *session)
 		writer_nil(writer);
 }
 
+/* A guest sees nothing of the server but its session. */
+static void write_tenant(struct writer *writer, const struct call *call)
+{
+	const struct principal *who = &call->caller->principal;
+	writer_str(writer, "tenant");
+	if (who->session[0] == '\0')
+		tenant_write(writer, call->caller->server, who->tenant);
+	else
+		writer_nil(writer);
+}
+
 static void write_info(struct writer *writer, const struct session *session)
 {
 	const struct journal *journal = session->journal;
-	writer_map(writer, SUMMARY_KEYS + (session->state == SESSION_ENDED ? 12 : 10));
 	write_summary(writer, session);
 	writer_key_uint(writer, "ttl_ms", session->ttl_ms);
 	writer_str(writer, "context");
@@ -456,7 +465,9 @@ void handle_session_info(struct call *call, const void *arguments)
 	struct session *session = call_readable_session(call, args->session);
 	if (!session)
 		return;
+	writer_map(&call->result, SUMMARY_KEYS + 1 + (session->state == SESSION_ENDED ? 12 : 10));
 	write_info(&call->result, session);
+	write_tenant(&call->result, call);
 	call_answer(call);
 	session_channel_gone(session);
 }
@@ -474,7 +485,7 @@ void handle_server_info(struct call *call, const void *arguments)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	uint64_t now_us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	struct writer *writer = &call->result;
-	writer_map(writer, 6);
+	writer_map(writer, 7);
 	writer_key_str(writer, "server", "sandbar/" SANDBAR_VERSION);
 	writer_key_uint(writer, "uptime_ms", (now_us - server->started_us) / 1000);
 	writer_key_uint(writer, "sessions", server->sessions.count);
@@ -486,5 +497,7 @@ void handle_server_info(struct call *call, const void *arguments)
 	write_queue(writer, "connections", server->connections, server->most_connections);
 	write_queue(writer, "unfinished_bytes", server->reassembly_bytes, SERVER_UNFINISHED_BYTES);
 	write_queue(writer, "answer_bytes", server->queued_bytes, SERVER_ANSWER_BYTES);
+	writer_str(writer, "tenants");
+	tenants_write(writer, server);
 	call_answer(call);
 }

@@ -43,7 +43,10 @@ struct gateway_config {
 	uint32_t log_level;                              /* 0 error, 1 warn, 2 info, 3 debug */
 	uint32_t max_sessions;                           /* at once */
 	uint32_t max_connections;                        /* at once */
-	uint32_t tenant_sessions;                        /* at once, of one tenant; 0 = no limit */
+	uint32_t tenant_sessions;                        /* of one tenant, at once; 0 = no limit, here and below */
+	uint64_t tenant_memory;                          /* bytes: the sum of its sessions' limits */
+	uint32_t tenant_processes;                       /* at once */
+	uint32_t tenant_starts;                          /* of sessions and processes, a minute */
 	uint64_t ring_bytes;                             /* of each session's journal; a multiple of the page size */
 	uint64_t record_bytes;                           /* of each session's record on disk; 0 = nothing is recorded */
 	uint64_t keep_sessions, keep_bytes, keep_age_ms; /* bounds of ended sessions' records; one of them 0 = none */

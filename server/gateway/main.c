@@ -8,6 +8,7 @@
 #include "page_response.h"
 #include "server/base/log.h"
 #include "server/api/templates.h"
+#include "server/api/tenant.h"
 #include "server/guard/key.h"
 #include "server/guard/tokens.h"
 #include "server/session/restore.h"
@@ -312,7 +313,10 @@ static void init_server(struct gateway *gateway)
 	server->epoch = config->epoch;
 	server->most_connections = config->max_connections;
 	gateway->most_sockets = count_sockets(config);
-	server->tenant_sessions = config->tenant_sessions;
+	server->tenants = tenants_create((const uint64_t[TENANT_LIMITS]){[TENANT_SESSIONS] = config->tenant_sessions,
+	                                                                 [TENANT_MEMORY] = config->tenant_memory,
+	                                                                 [TENANT_PROCESSES] = config->tenant_processes,
+	                                                                 [TENANT_STARTS] = config->tenant_starts});
 	server->on_revoked = connections_revoked;
 	server->on_removed = connections_removed;
 }
@@ -434,6 +438,7 @@ static void finish(struct gateway *gateway)
 	namespaces_driver_destroy(gateway->driver);
 	tls_destroy(gateway->tls);
 	templates_destroy(gateway->server.templates);
+	tenants_destroy(gateway->server.tenants);
 	pages_destroy(gateway->pages);
 	tokens_destroy(gateway->server.tokens);
 	key_destroy(gateway->key);

@@ -45,7 +45,8 @@ struct options {
 	const char *user;               /* NULL: the standard user */
 	const char *tls_cert, *tls_key; /* both, or NULL */
 	unsigned log_format, log_level;
-	uint64_t ring_bytes, max_sessions, max_connections, tenant_sessions, warm, ttl_ms, drain_ms;
+	uint64_t ring_bytes, max_sessions, max_connections, warm, ttl_ms, drain_ms;
+	uint64_t tenant_sessions, tenant_memory, tenant_processes, tenant_starts;
 	uint64_t record_bytes, keep_sessions, keep_bytes, keep_age_ms;
 	bool allow_plaintext;
 	bool doctor, json, help, help_markdown, version;

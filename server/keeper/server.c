@@ -204,6 +204,9 @@ static int fill_config(struct server *server, struct error *err)
 	config->max_sessions = (uint32_t)options->max_sessions;
 	config->max_connections = (uint32_t)options->max_connections;
 	config->tenant_sessions = (uint32_t)options->tenant_sessions;
+	config->tenant_memory = options->tenant_memory;
+	config->tenant_processes = (uint32_t)options->tenant_processes;
+	config->tenant_starts = (uint32_t)options->tenant_starts;
 	config->warm = (uint32_t)options->warm;
 	config->ring_bytes = options->ring_bytes;
 	config->ttl_ms = (uint32_t)options->ttl_ms;

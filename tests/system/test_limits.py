@@ -16,7 +16,7 @@ MARGIN = 5 * SLOWNESS  # seconds beside those of the row
 def rows():
     """{name: (sees, told, seconds)}; `seconds` 0 is "at once"."""
     table = {}
-    for line in PAGE.read_text().splitlines():
+    for line in PAGE.read_text().split("## Of a tenant")[0].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| `") or line.startswith("| ("):
             sees, told, within = cells[-4:-1]

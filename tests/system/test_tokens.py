@@ -1,6 +1,7 @@
 """Tokens and tenants: who is let in, what they see of each other, and how somebody is shown the door."""
 
 import json
+import re
 import signal
 import time
 
@@ -146,6 +147,55 @@ def test_a_tenant_has_so_many_sessions(start_server):
             other.create()
         owner.call("session.end", session=sessions[0])
         owner.create()
+
+
+def tenants_limit(client, method, **params):
+    """Which limit of its tenant a call runs into, and the number that the message names."""
+    error = refused(client, method, **params)
+    assert error.code == "limit"
+    return error.data["limit"], [int(number) for number in re.findall(r"at most (\d+)", str(error))]
+
+
+def test_a_tenant_has_so_much_memory_and_so_many_processes(start_server):
+    """Its sessions' limits, and what runs in them, are summed up; what has ended is free again; others are not concerned."""
+    server = start_server("--tenant-memory", "200M", "--tenant-processes", "2")
+    memory, processes = {"limits": {"memory": 100 << 20}}, {"argv": ["sleep", "1000"]}
+    with server.client() as owner, server.client(token=made(owner, tenant="b")[1]) as other:
+        first, second = owner.create(**memory), owner.create(**memory)
+        assert tenants_limit(owner, "session.create", **memory) == ("tenant_memory", [200 << 20])
+        running = owner.call("process.start", session=first, **processes)["process"]
+        owner.call("shell.start", session=second)
+        for method in ("process.start", "process.run"):
+            assert tenants_limit(owner, method, session=first, **processes) == ("tenant_processes", [2])
+        assert tenants_limit(owner, "shell.start", session=second) == ("tenant_processes", [2])
+        used = owner.call("session.info", session=first)["tenant"]
+        assert used["memory"] == {"used": 200 << 20, "limit": 200 << 20} and used["sessions"] == {"used": 2, "limit": 0}
+        assert used["processes"] == {"used": 2, "limit": 2}
+        there = other.create(**memory)
+        other.call("process.start", session=there, **processes)
+        assert {row["tenant"]: row["processes"]["used"] for row in owner.call("server.info")["tenants"]} == {"default": 2, "b": 1}
+        owner.call("process.kill", session=first, process=running)
+        owner.call("process.wait", session=first, process=running)
+        assert owner.run(first, "echo on")["stdout"] == b"on\n"
+        owner.call("session.end", session=second)
+        owner.create(**memory)
+        share = owner.call("session.share", session=first)["token"]
+        with server.client(token=share) as guest:
+            assert guest.call("session.info", session=first)["tenant"] is None
+
+
+def test_a_tenant_makes_so_much_a_minute(start_server):
+    """Sessions and processes are counted alike, also those that have ended; another tenant has a count of its own."""
+    server = start_server("--tenant-starts", "4")
+    with server.client() as owner, server.client(token=made(owner, tenant="b")[1]) as other:
+        session = owner.create()
+        for _ in range(3):
+            assert owner.run(session, "echo on")["stdout"] == b"on\n"
+        for method, params in (("process.run", {"session": session, "argv": ["true"]}), ("session.create", {}),
+                               ("process.start", {"session": session, "argv": ["true"]}), ("shell.start", {"session": session})):
+            assert tenants_limit(owner, method, **params) == ("tenant_starts", [4])
+        assert owner.call("session.info", session=session)["tenant"]["starts"] == {"used": 4, "limit": 4}
+        other.create()
 
 
 def test_what_was_revoked_stays_revoked(start_server):

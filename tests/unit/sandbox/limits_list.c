@@ -21,17 +21,33 @@ static const struct listed of_sessions[] = {
 #define SESSION_LIMIT(field, width, standard, least, most, allowed, name, sees, told, seconds, note) \
 	{name, sees, told, seconds, note, standard, least, most, IS_##width},
 #define PROCESS_LIMIT(...)
+#define TENANT_LIMIT(...)
 #include "sandbox/limits.def"
 #undef SESSION_LIMIT
 #undef PROCESS_LIMIT
+#undef TENANT_LIMIT
 };
 
 static const struct listed of_processes[] = {
 #define SESSION_LIMIT(...)
 #define PROCESS_LIMIT(name, sees, told, seconds, note) {name, sees, told, seconds, note, 0, 0, 0, false},
+#define TENANT_LIMIT(...)
 #include "sandbox/limits.def"
 #undef SESSION_LIMIT
 #undef PROCESS_LIMIT
+#undef TENANT_LIMIT
+};
+
+static const struct {
+	const char *flag, *limit, *note;
+} of_tenants[] = {
+#define SESSION_LIMIT(...)
+#define PROCESS_LIMIT(...)
+#define TENANT_LIMIT(flag, limit, note) {flag, limit, note},
+#include "sandbox/limits.def"
+#undef SESSION_LIMIT
+#undef PROCESS_LIMIT
+#undef TENANT_LIMIT
 };
 
 static void write_number(FILE *out, uint64_t number, bool is_bytes)
@@ -92,4 +108,11 @@ void limits_list_write(FILE *out)
 		write_name(out, of_processes[i].name);
 		write_rest(out, &of_processes[i]);
 	}
+	fputs("\n## Of a tenant (flags of `sandbard`); 0, the default, is none\n\n"
+	      "More is the answer `limit`, whose `data` is `{limit: …}`. `session.info` tells how much is used "
+	      "(tests/system/test_tokens.py).\n\n"
+	      "| flag | `limit` | |\n| --- | --- | --- |\n",
+	      out);
+	for (size_t i = 0; i < sizeof of_tenants / sizeof of_tenants[0]; i++)
+		fprintf(out, "| `%s` | `%s` | %s |\n", of_tenants[i].flag, of_tenants[i].limit, of_tenants[i].note);
 }
