@@ -494,14 +494,15 @@ void channel_closed_notice(struct sandbar *sandbar, struct reader *params)
 	};
 	struct closed_notice notice = {.reason = {"", 0}};
 	struct sandbar_error why;
+	char reason[sizeof why.code];
 
 	if (!decode_map(params, KEYS, &notice))
 		return;
 	struct sandbar_channel *channel = find_channel(sandbar, notice.channel);
 	if (!channel)
 		return;
-	decode_text(why.code, sizeof(why.code), notice.reason);
-	failure_set(&why, why.code, "%s",
-	            strcmp(why.code, "removed") == 0 ? "the owner removed this participant" : "the session has ended");
+	decode_text(reason, sizeof(reason), notice.reason);
+	failure_set(&why, reason, "%s",
+	            strcmp(reason, "removed") == 0 ? "the owner removed this participant" : "the session has ended");
 	channel_close(channel, &why);
 }

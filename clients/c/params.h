@@ -6,7 +6,8 @@
 
 #include "protocol/writer.h"
 
-/* The entry `env` of ENV, "NAME=value" ended by NULL; a string without `=` is a name with an empty value. */
-void params_environment(struct writer *params, const char *const *env);
+/* The entry KEY, a map of PAIRS, "NAME=value" ended by NULL; a string without `=` is a name with an empty value, and of
+ * a name that stands there twice the last one counts. */
+void params_pairs(struct writer *params, const char *key, const char *const *pairs);
 
 #endif

@@ -70,14 +70,17 @@ static void write_process(struct writer *params, const char *session, const stru
 	bool has_terminal = process->cols && process->rows;
 
 	writer_map(params, 3 + write_numbers(NULL, process) + (process->env ? 1U : 0) + (process->cwd ? 1U : 0) +
-	                       (process->name ? 1U : 0) + has_terminal + process->kill_tree_on_exit +
-	                       process->kill_on_disconnect + (process->grace_ms >= 0 ? 1U : 0));
+	                       (process->context ? 1U : 0) + (process->name ? 1U : 0) + has_terminal +
+	                       process->kill_tree_on_exit + process->kill_on_disconnect +
+	                       (process->grace_ms >= 0 ? 1U : 0));
 	writer_key_str(params, "session", session);
 	write_arguments(params, process->argv);
 	writer_key_bool(params, "stdin", process->with_stdin);
 	write_numbers(params, process);
 	if (process->env)
-		params_environment(params, process->env);
+		params_pairs(params, "env", process->env);
+	if (process->context)
+		params_pairs(params, "context", process->context);
 	if (process->cwd)
 		writer_key_str(params, "cwd", process->cwd);
 	if (process->name)

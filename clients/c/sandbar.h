@@ -144,6 +144,7 @@ struct sandbar_session {
 	const char *profile;        /* of system calls; NULL = the template's */
 	const char *const *env;     /* "NAME=value", ended by NULL; may be NULL */
 	const char *const *require; /* layers that must be on, ended by NULL; may be NULL */
+	const char *const *context; /* what is noted beside it: "NAME=value", ended by NULL; may be NULL */
 	struct sandbar_limits limits;
 	uint64_t ttl_ms;        /* 0 = it lives until it is ended */
 	uint64_t disconnect_ms; /* it ends when this client was away for so long; 0 = it does not */
@@ -152,6 +153,15 @@ struct sandbar_session {
 /* Blocking. SESSION may be NULL: all defaults. */
 int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session *session,
                            char id[SANDBAR_SESSION_BYTES], struct sandbar_error *error);
+/* What is NULL stays as it is. */
+struct sandbar_changes {
+	const char *name;
+	const char *const *context; /* "NAME=value", ended by NULL: stands for the one before */
+	const uint64_t *ttl_ms;     /* it ends this long after it was made; 0 = it does not */
+};
+/* Blocking. */
+int sandbar_session_update(struct sandbar *sandbar, const char *session, const struct sandbar_changes *changes,
+                           struct sandbar_error *error);
 /* Blocking: returns when nothing of it is left. */
 int sandbar_session_end(struct sandbar *sandbar, const char *session, struct sandbar_error *error);
 
@@ -160,15 +170,16 @@ int sandbar_session_end(struct sandbar *sandbar, const char *session, struct san
 enum sandbar_stream { SANDBAR_STDOUT = 1, SANDBAR_STDERR = 2, SANDBAR_TTY = 3, SANDBAR_STREAMS = 4 };
 
 struct sandbar_process {
-	const char *const *argv; /* ended by NULL; any bytes */
-	const char *const *env;  /* "NAME=value", ended by NULL; may be NULL */
-	const char *cwd;         /* NULL = /work */
-	const char *name;        /* may be NULL */
-	uint32_t cols, rows;     /* both > 0: a terminal of this size; 0: pipes */
-	bool with_stdin;         /* pipes: input will be sent */
-	bool kill_tree_on_exit;  /* what the leader leaves behind is ended */
-	bool kill_on_disconnect; /* ended when no connection with this client's id has been there for disconnect_ms */
-	uint64_t disconnect_ms;  /* 0 = the server's default */
+	const char *const *argv;    /* ended by NULL; any bytes */
+	const char *const *env;     /* "NAME=value", ended by NULL; may be NULL */
+	const char *const *context; /* what is noted beside it: "NAME=value", ended by NULL; may be NULL */
+	const char *cwd;            /* NULL = /work */
+	const char *name;           /* may be NULL */
+	uint32_t cols, rows;        /* both > 0: a terminal of this size; 0: pipes */
+	bool with_stdin;            /* pipes: input will be sent */
+	bool kill_tree_on_exit;     /* what the leader leaves behind is ended */
+	bool kill_on_disconnect;    /* ended when no connection with this client's id has been there for disconnect_ms */
+	uint64_t disconnect_ms;     /* 0 = the server's default */
 	uint64_t wall_ms, cpu_ms, idle_ms, output_bytes; /* 0 = no limit */
 	int64_t grace_ms;                                /* between SIGTERM and SIGKILL; < 0 = the server's default */
 };

@@ -60,8 +60,8 @@ static void write_texts(struct writer *params, const char *const *texts)
 static void write_session(struct writer *params, const struct sandbar_session *session)
 {
 	writer_map(params, 1 + (session->name ? 1U : 0) + (session->env ? 1U : 0) + (session->require ? 1U : 0) +
-	                       (session->template ? 1U : 0) + (session->profile ? 1U : 0) + (session->ttl_ms ? 1U : 0) +
-	                       (session->disconnect_ms ? 2U : 0));
+	                       (session->context ? 1U : 0) + (session->template ? 1U : 0) + (session->profile ? 1U : 0) +
+	                       (session->ttl_ms ? 1U : 0) + (session->disconnect_ms ? 2U : 0));
 	write_limits(params, &session->limits);
 	if (session->name)
 		writer_key_str(params, "name", session->name);
@@ -70,7 +70,9 @@ static void write_session(struct writer *params, const struct sandbar_session *s
 	if (session->profile)
 		writer_key_str(params, "profile", session->profile);
 	if (session->env)
-		params_environment(params, session->env);
+		params_pairs(params, "env", session->env);
+	if (session->context)
+		params_pairs(params, "context", session->context);
 	if (session->require) {
 		writer_str(params, "require");
 		write_texts(params, session->require);
@@ -115,6 +117,26 @@ int sandbar_session_create(struct sandbar *sandbar, const struct sandbar_session
 	decode_map(&reader, KEYS, id);
 	free(result);
 	return id[0] ? 0 : failure_set(error, "protocol", "the answer to session.create names no session");
+}
+
+int sandbar_session_update(struct sandbar *sandbar, const char *session, const struct sandbar_changes *changes,
+                           struct sandbar_error *error)
+{
+	struct writer params;
+
+	writer_init(&params, LIMIT_MESSAGE_BYTES);
+	writer_map(&params, 1 + (changes->name ? 1U : 0) + (changes->context ? 1U : 0) + (changes->ttl_ms ? 1U : 0));
+	writer_key_str(&params, "session", session);
+	if (changes->name)
+		writer_key_str(&params, "name", changes->name);
+	if (changes->context)
+		params_pairs(&params, "context", changes->context);
+	if (changes->ttl_ms)
+		writer_key_uint(&params, "ttl_ms", *changes->ttl_ms);
+	int status = params.failed ? failure_set(error, "too_large", "session.update: the parameters are over 4 MiB")
+	                           : sandbar_call(sandbar, "session.update", params.data, params.length, NULL, NULL, error);
+	writer_finish(&params);
+	return status;
 }
 
 int sandbar_session_end(struct sandbar *sandbar, const char *session, struct sandbar_error *error)

@@ -192,6 +192,84 @@ def test_a_wrong_command_line_is_named(server, argv, code):
     assert left == code and err and not out
 
 
+def told(server, *argv):
+    code, out, err = sandbar(server, *argv, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_what_is_noted_beside_and_changed(server):
+    """An agent notes a conversation beside its session and a call beside a process; later it gives both another name and life."""
+    session = told(server, "new", "--context", "conversation=c-17", "--context", "who=ada=b", "--context", "who=bo")["session"]
+    info = told(server, "info", session)
+    assert info["context"] == {"conversation": "c-17", "who": "bo"}  # the last one counts
+    assert sandbar(server, "exec", session, "--context", "call=t-1", "--", "true")[0] == 0
+    assert [row["context"] for row in told(server, "ps", session)["processes"]] == [{"call": "t-1"}]
+    assert told(server, "update", session, "--name", "second", "--ttl", "1h") == {}
+    info = told(server, "info", session)
+    assert (info["name"], info["ttl_ms"], info["context"]["who"]) == ("second", 3600000, "bo")
+    assert sandbar(server, "update", "second", "--context", "a=", "--ttl", "0") == (0, b"", b"")
+    info = told(server, "info", session)
+    assert (info["name"], info["ttl_ms"], info["context"]) == ("second", 0, {"a": ""})
+    assert sandbar(server, "update", session, "--no-context")[0] == 0
+    assert told(server, "info", session)["context"] == {}
+    assert sandbar(server, "end", session)[0] == 0
+
+
+def test_run_notes_it_beside_its_session_too(server):
+    process = server.command("run", "--context", "call=t-2", "--", "sleep", "1000")
+    deadline = time.monotonic() + PATIENCE
+    while not (rows := told(server, "ls")["sessions"]) and time.monotonic() < deadline:
+        time.sleep(.05)
+    assert [row["context"] for row in rows] == [{"call": "t-2"}]
+    process.send_signal(signal.SIGTERM)
+    assert finish(process)[0] == 143
+
+
+@pytest.mark.parametrize("argv, code, words", [
+    (["update", "s"], 2, b"nothing to change"), (["update", "--name", "x"], 2, b"an argument is missing"),
+    (["update", "nobody", "--name", "x"], 4, b"nobody"), (["update", "s", "--no-context", "--context", "a=b"], 2, b"--no-context"),
+    (["new", "--context", "a"], 2, b"NAME=TEXT"), (["new", "--context", "=b"], 2, b"NAME=TEXT"),
+    (["new", "--context", "a=" + "x" * 257], 1, b"context"), (["new", "--on-disconnect", "kill"], 2, b"keep or end"),
+    (["new", "--require", "wings"], 1, b"wings"), (["run", "--require", "wings", "true"], 125, b"wings"),
+])
+def test_what_is_wrong_with_it_is_named(server, argv, code, words):
+    left, out, err = sandbar(server, *argv)
+    assert (left, out) == (code, b"") and words in err, err
+
+
+def test_a_layer_is_demanded(server):
+    """One that is on changes nothing."""
+    session = told(server, "new", "--require", "seccomp", "--require", "pid")["session"]
+    assert sandbar(server, "end", session)[0] == 0
+    assert sandbar(server, "run", "--require", "seccomp", "--", "true")[0] == 0
+
+
+def gone(server, session):
+    deadline = time.monotonic() + PATIENCE
+    while session in (row["session"] for row in told(server, "ls")["sessions"]):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(.05)
+    return True
+
+
+@pytest.mark.parametrize("how", ["signal", "killed", "ended"])
+def test_a_session_goes_with_its_program(server, how):
+    """`new --on-disconnect end` stays: a signal ends the session at once, its death a little later, and it leaves when
+    the session was ended."""
+    process = server.command("new", "--on-disconnect", "end", "--give-up", "10ms")
+    session = process.stdout.readline().decode().strip()
+    assert sandbar(server, "exec", session, "--", "true")[0] == 0 and process.poll() is None
+    if how == "ended":
+        assert sandbar(server, "end", session)[0] == 0
+    else:
+        process.send_signal(signal.SIGINT if how == "signal" else signal.SIGKILL)
+    left = finish(process)
+    assert left == (-9 if how == "killed" else 0, b"", b"")
+    assert (how != "signal" or session not in (row["session"] for row in told(server, "ls")["sessions"])) and gone(server, session)
+
+
 def test_what_is_not_there_is_said(server):
     """An unknown session: words that name it, and a code that is no success."""
     code, out, err = sandbar(server, "exec", "a" * 16, "--", "true")

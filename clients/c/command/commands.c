@@ -9,7 +9,13 @@ const struct command COMMANDS[] = {
      "unless --keep is given.\n"
      "Exit code: the command's own, 128+n when signal n ended it, 125 when Sandbar failed.",
      0, 0, PROGRAM_MUST, execution_run},
-	{"new", "", "Make a session, and print its id", NULL, 0, 0, PROGRAM_NO, command_new},
+	{"new", "", "Make a session, and print its id",
+     "With --on-disconnect end it stays connected, and the session goes with it: at once when it is ended by a signal, "
+     "and a\nlittle after --give-up when it was killed or lost its connection. It leaves when the session has ended.",
+     0, 0, PROGRAM_NO, command_new},
+	{"update", "SESSION", "Change the name, the life or the context of a session",
+     "What is not given stays as it is; the context that is given stands for the whole one before.", 1, 1, PROGRAM_NO,
+     command_update},
 	{"exec", "SESSION [--] CMD [ARG…]", "Run a command in a session",
      "As `run`, but the session stays, and the command goes on when this program is gone (see --on-disconnect).", 1, 1,
      PROGRAM_MUST, execution_exec},

@@ -10,6 +10,7 @@ int command_attach(struct options *options);
 int command_logs(struct options *options);
 int command_logs_cast(struct options *options);
 int command_new(struct options *options);
+int command_update(struct options *options);
 int command_end(struct options *options);
 int command_ls(struct options *options);
 int command_info(struct options *options);

@@ -13,7 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GIVE_UP_MS = 120000, CUT_TOLD_MS = 2000, TURN_MS = 250, FILE_BYTES = 4096 };
+enum {
+	GIVE_UP_MS = 120000,
+	AWAY_SLACK_MS = 10000,
+	LONGEST_MS = 24 * 3600 * 1000,
+	CUT_TOLD_MS = 2000,
+	TURN_MS = 250,
+	FILE_BYTES = 4096
+};
 
 void context_say(const char *format, ...)
 {
@@ -194,6 +201,13 @@ static int prepare(struct context *context, const struct options *options, struc
 	};
 	context->sandbar = sandbar_create(&settings, error);
 	return context->sandbar ? 0 : -1;
+}
+
+uint64_t context_away_ms(const struct options *options)
+{
+	uint64_t tries = options->has_give_up ? options->give_up_ms : GIVE_UP_MS;
+
+	return (tries > 0 ? tries : (uint64_t)LONGEST_MS) + AWAY_SLACK_MS;
 }
 
 int context_init(struct context *context, const struct options *options)

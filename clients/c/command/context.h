@@ -24,6 +24,9 @@ int context_connect(struct context *context, const struct options *options);
 int context_try(struct context *context, const struct options *options);
 void context_finish(struct context *context);
 
+/* How long the server should wait for this program after a cut: it tries for less. */
+uint64_t context_away_ms(const struct options *options);
+
 /* One turn of the loop. A cut that lasts is told on stderr after two seconds, and its end then, too. */
 int context_turn(struct context *context, struct sandbar_error *error);
 

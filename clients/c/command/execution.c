@@ -15,9 +15,7 @@
 enum {
 	PIPE_WINDOW = 1024 * 1024,
 	TERMINAL_WINDOW = 64 * 1024, /* small: what is on its way when ^C is typed */
-	DISCONNECT_SLACK_MS = 10000, /* the server waits longer than this client tries */
-	END_SLACK_MS = 5000,         /* and the session of a run ends after its process */
-	LONGEST_MS = 24 * 3600 * 1000,
+	END_SLACK_MS = 5000,         /* the session of a run ends after its process */
 	INTERRUPTS_TO_KILL = 2,
 	INTERRUPTS_TO_LEAVE = 3,
 };
@@ -287,13 +285,6 @@ static void pass_term(struct options *options)
 	options->env.items[options->env.count] = NULL;
 }
 
-static uint64_t give_up_ms(const struct options *options)
-{
-	if (!options->has_give_up)
-		return 120000;
-	return options->give_up_ms ? options->give_up_ms : (uint64_t)LONGEST_MS;
-}
-
 /* Whether what is started goes with its client. */
 static bool kills(const struct options *options, bool is_own)
 {
@@ -307,12 +298,13 @@ static struct sandbar_process process_of(const struct execution *execution)
 	struct sandbar_process process = {
 		.argv = options->program,
 		.env = (const char *const *)options->env.items,
+		.context = (const char *const *)options->context.items,
 		.cwd = options->cwd,
 		.name = options->name,
 		.with_stdin = has_stdin(options) && !options->terminal,
 		.kill_tree_on_exit = options->kill_tree,
 		.kill_on_disconnect = is_killed,
-		.disconnect_ms = is_killed ? give_up_ms(options) + DISCONNECT_SLACK_MS : 0,
+		.disconnect_ms = is_killed ? context_away_ms(options) : 0,
 		.wall_ms = options->wall_ms,
 		.cpu_ms = options->cpu_ms,
 		.idle_ms = options->idle_ms,
@@ -567,9 +559,11 @@ int execution_run(struct options *options)
 		.name = options->name ? options->name : "run",
 		.template = options->template,
 		.profile = options->profile,
+		.require = (const char *const *)options->require.items,
+		.context = (const char *const *)options->context.items,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,
-		.disconnect_ms = kills(options, true) ? give_up_ms(options) + DISCONNECT_SLACK_MS + END_SLACK_MS : 0,
+		.disconnect_ms = kills(options, true) ? context_away_ms(options) + END_SLACK_MS : 0,
 	};
 	pass_term(options);
 	if (sandbar_session_create(execution.context.sandbar, &session, execution.session, &error) < 0)

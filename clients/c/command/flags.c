@@ -114,10 +114,24 @@ static const char *read_env(const char *text, void *field)
 	return read_list(pair, field); /* lives as long as the program */
 }
 
+static const char *read_context(const char *text, void *field)
+{
+	if (text[0] == '=' || !strchr(text, '='))
+		return "it must be NAME=TEXT";
+	return read_list(text, field);
+}
+
 static const char *read_on_disconnect(const char *text, void *field)
 {
 	if (strcmp(text, "keep") != 0 && strcmp(text, "kill") != 0)
 		return "it must be keep or kill";
+	return read_text(text, field);
+}
+
+static const char *read_end_on_disconnect(const char *text, void *field)
+{
+	if (strcmp(text, "keep") != 0 && strcmp(text, "end") != 0)
+		return "it must be keep or end";
 	return read_text(text, field);
 }
 
@@ -156,8 +170,10 @@ static const struct flag FLAGS[] = {
 
 	{"terminal", 't', NULL, read_switch, FIELD(terminal), 0, START, "give the command a terminal, and this one to it"},
 	{"env", 'e', "K=V", read_env, FIELD(env), 0, START " new", "add to its environment; may be given many times"},
+	{"context", 0, "NAME=TEXT", read_context, FIELD(context), 0, START " new update", "note this beside it, for lists and info; may be given many times (run: beside its session, too)"},
+	{"no-context", 0, NULL, read_switch, FIELD(no_context), 0, "update", "nothing is noted beside it any more"},
 	{"cwd", 0, "DIR", read_text, FIELD(cwd), 0, START, "where it starts (default /work)"},
-	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " shell new attach share token", "shown to others, at most 64 bytes"},
+	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " shell new update attach share token", "shown to others, at most 64 bytes"},
 	{"no-stdin", 0, NULL, read_switch, FIELD(no_stdin), 0, START, "do not pass stdin on"},
 	{"keep", 0, NULL, read_switch, FIELD(keep), 0, "run", "keep the session afterwards; its id is printed to stderr"},
 	{"wall", 0, "TIME", read_duration, FIELD(wall_ms), 0, START " shell", "end it after this long"},
@@ -177,7 +193,9 @@ static const struct flag FLAGS[] = {
 	{"inodes", 0, "N", read_count_limit, FIELD(limits.inodes), 0, "run new", "limit: number of files"},
 	{"open-files", 0, "N", read_count_limit, FIELD(limits.open_files), 0, "run new", "limit: open files of a process"},
 	{"file-size", 0, "BYTES", read_byte_limit, FIELD(limits.file_size), 0, "run new", "limit: size of one file; 0 = none"},
-	{"ttl", 0, "TIME", read_duration, FIELD(ttl_ms), 0, "run new", "the session ends this long after it was made"},
+	{"ttl", 0, "TIME", read_duration, FIELD(ttl_ms), FIELD(has_ttl), "run new update", "the session ends this long after it was made (update: 0 = it does not)"},
+	{"require", 0, "LAYER", read_list, FIELD(require), 0, "run new", "fail where this layer (see doctor) is not on; may be given many times"},
+	{"on-disconnect", 0, "WHAT", read_end_on_disconnect, FIELD(on_disconnect), 0, "new", "keep (default), or end: stay here, and end the session when this program leaves"},
 
 	{"view", 0, NULL, read_switch, FIELD(view), 0, "attach", "only watch: as a viewer"},
 	{"role", 0, "ROLE", read_role, FIELD(role), 0, "share", "viewer (default), editor or owner"},
@@ -406,6 +424,8 @@ void options_finish(struct options *options)
 {
 	free(options->arguments);
 	free(options->env.items);
+	free(options->context.items);
+	free(options->require.items);
 	*options = (struct options){0};
 }
 

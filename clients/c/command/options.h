@@ -30,11 +30,11 @@ struct options {
 	bool has_give_up, json, help;
 
 	bool terminal, keep, no_stdin, kill_tree;
-	struct text_list env;
+	struct text_list env, context, require;
 	const char *cwd, *name, *on_disconnect;
 	struct sandbar_limits limits;
 	uint64_t wall_ms, idle_ms, cpu_ms, output_bytes, grace_ms, ttl_ms;
-	bool has_grace;
+	bool has_grace, has_ttl, no_context;
 
 	bool is_new; /* shell */
 	bool view, follow, tree, ended;

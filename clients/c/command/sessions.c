@@ -1,9 +1,10 @@
-/* `new`, `end`, `ls`, `info`. */
+/* `new`, `update`, `end`, `ls`, `info`. */
 #include "columns.h"
 #include "commands.h"
 #include "context.h"
 #include "json.h"
 #include "query.h"
+#include "stay.h"
 #include "tree.h"
 
 #include <inttypes.h>
@@ -18,20 +19,59 @@ int command_new(struct options *options)
 	struct sandbar_error error;
 	char id[SANDBAR_SESSION_BYTES];
 	int status = context_connect(&context, options);
+	bool stays = options->on_disconnect && strcmp(options->on_disconnect, "end") == 0;
 	struct sandbar_session session = {
 		.name = options->name,
 		.template = options->template,
 		.profile = options->profile,
 		.env = (const char *const *)options->env.items,
+		.require = (const char *const *)options->require.items,
+		.context = (const char *const *)options->context.items,
 		.limits = options->limits,
 		.ttl_ms = options->ttl_ms,
+		.disconnect_ms = stays ? context_away_ms(options) : 0,
 	};
 
 	if (status < 0 && sandbar_session_create(context.sandbar, &session, id, &error) < 0)
 		status = context_fail(&context, NULL, &error);
 	if (status < 0) {
 		printf(options->json ? "{\"session\": \"%s\"}\n" : "%s\n", id);
+		fflush(stdout);
+		status = stays ? stay(&context, id) : EXIT_OK;
+	}
+	context_finish(&context);
+	return status;
+}
+
+int command_update(struct options *options)
+{
+	static const char *const NOTHING[] = {NULL};
+	struct context context;
+	struct sandbar_error error;
+	char id[SANDBAR_SESSION_BYTES];
+	const struct sandbar_changes changes = {
+		.name = options->name,
+		.context = options->no_context ? NOTHING : (const char *const *)options->context.items,
+		.ttl_ms = options->has_ttl ? &options->ttl_ms : NULL,
+	};
+
+	if (options->no_context && options->context.count > 0) {
+		context_say("--no-context and --context do not go together");
+		return EXIT_USAGE;
+	}
+	if (!changes.name && !changes.context && !changes.ttl_ms) {
+		context_say("update: nothing to change; give --name, --ttl, --context or --no-context");
+		return EXIT_USAGE;
+	}
+	int status = context_connect(&context, options);
+	if (status < 0)
+		status = context_session(&context, options->arguments[0], id);
+	if (status < 0 && sandbar_session_update(context.sandbar, id, &changes, &error) < 0)
+		status = context_fail(&context, NULL, &error);
+	if (status < 0) {
 		status = EXIT_OK;
+		if (options->json)
+			puts("{}");
 	}
 	context_finish(&context);
 	return status;
