@@ -51,6 +51,9 @@ class Figure:
 ROWS = [
     Row("start", "`process.start` of `/bin/true` to `EXITED`", "sandbar_start", "spawn", "p50_us", 1.6, True),
     Row("create", "`session.create` to the first output byte, cold", "sandbar_create", "bwrap", "p50_us", 0.7, True),
+    Row("create", "… the same", "sandbar_create", "unshare", "p50_us", None, True),
+    Row("create", "… the same", "sandbar_create", "crun", "p50_us", None, True),
+    Row("create", "… the same, beside a bare start", "sandbar_create", "spawn", "p50_us", 3, True),
     Row("warm", "`session.create` to the first output byte, from two that stand ready, every 0.2 s", "sandbar_create --warm 2 --pause 200",
         "bwrap --pause 200", "p50_us", 0.7, True),
     Row("pipe", "1 GiB through a pipe to one client", "sandbar_pipe", "pipe_tcp", "mb_s", 0.6, False),
@@ -62,13 +65,18 @@ ROWS = [
     Row("tls-echo", "a typed byte to its echo, with TLS", "sandbar_echo --tls 1", "sandbar_echo", "p50_us", None, True, "plain"),
 ]
 
+CALLS = ("getpid", "read of /dev/zero", "open and close", "mmap and munmap")
+ROWS += [Row("calls", f"system calls in a session: {what}", f"sandbar_calls --call {call}", f"calls --call {call}", "calls_s", 0.9, False,
+             "the host") for call, what in enumerate(CALLS)]
+
 # What a program may write to a terminal: the VT core beside two others, over the same bytes.
 VT_KINDS = ("lines of text", "coloured lines", "a full-screen program's redraws")
 ROWS += [Row("vt", f"VT core: {what}", f"vt_core --kind {kind}", f"{other} --kind {kind}", "mb_s", None, False, called)
          for kind, what in enumerate(VT_KINDS)
          for other, called in (("vt_libvterm", "libvterm"), ("vt_xterm", "`@xterm/headless`"))]
 
-FLOODS, IDLE, CONNECTIONS = "sandbar_echo --runs 1000 --floods 3", "sandbar_idle", "sandbar_connections"
+FLOODS, BOMBS = "sandbar_echo --runs 1000 --floods 3", "sandbar_echo --runs 1000 --bombs 2"
+IDLE, CONNECTIONS = "sandbar_idle", "sandbar_connections"
 
 FIGURES = [
     Figure("vt", "a terminal of 80×24 with 1,000 lines above it: its memory in the VT core", "vt_core --kind 1 --rounds 1", "memory_kib",
@@ -77,6 +85,10 @@ FIGURES = [
     Figure("floods", "a typed byte to its echo beside three sessions that flood, each with a reader: p50", FLOODS, "p50_us",
            scale=1e-3),
     Figure("floods", "… p99", FLOODS, "p99_us", scale=1e-3, most=5),
+    Figure("bombs", "a typed byte to its echo beside two sessions that hold a fork bomb each: p50", BOMBS, "p50_us", scale=1e-3),
+    Figure("bombs", "… p99", BOMBS, "p99_us", scale=1e-3, most=10),
+    Figure("end", "`session.end` of a session with a process to its answer: p50", "sandbar_end", "p50_us", scale=1e-3),
+    Figure("end", "… p99", "sandbar_end", "p99_us", scale=1e-3),
     Figure("shell", "`shell.run` of `:` in a warm shell: p50", "sandbar_shell", "p50_us", scale=1e-3, most=1),
     *(Figure("interrupt", f"`^C` under a flood to the prompt, drawn at {rate / 1e6:g} MB/s: p50 of {runs}",
              f"sandbar_interrupt --runs {runs} --rate {rate}", "p50_us", scale=1e-3, most=most)
@@ -92,7 +104,7 @@ FIGURES = [
              f"sandbar_resume --sessions {sessions.split()[0]}", f"{percent}_us", scale=1e-3)
       for sessions in ("1 session", "200 sessions") for percent in ("p50", "p99")),
     *(Figure("crowd", f"{clients} client{'s' if clients > 1 else ''}: {what} a second", f"sandbar_crowd --clients {clients}", key, "")
-      for clients in (1, 8, 64)
+      for clients in (1, 8, 32, 64)
       for key, what in (("creations_s", "sessions made and ended"), ("starts_s", "`process.run` of `/bin/true`"),
                         ("messages_s", "smallest requests answered"))),
 ]

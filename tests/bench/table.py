@@ -75,6 +75,8 @@ def machine():
 def told(figures):
     if "mb_s" in figures:
         return f"{figures['mb_s']:,.0f} MB/s"
+    if "calls_s" in figures:
+        return f"{figures['calls_s']:,.0f}/s"
     return " / ".join(f"{figures[key]:,.0f}" for key in ("p50_us", "p95_us", "p99_us")) + " µs"
 
 

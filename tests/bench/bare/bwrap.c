@@ -1,48 +1,14 @@
 /*
- * A cold sandbox, bare: bubblewrap with the namespaces of a session and the host's /usr, up to the first byte that a
- * command in it writes. Its end is waited for, but not measured.
+ * A cold sandbox, bare: bubblewrap with the namespaces of a session and the host's /usr.
  */
-#include "measure.h"
+#include "first_byte.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-static uint64_t first_byte_once(void)
-{
-	char *argv[] = {"bwrap",   "--unshare-all", "--ro-bind",     "/usr",      "/usr",   "--symlink",
-	                "usr/lib", "/lib",          "--symlink",     "usr/lib64", "/lib64", "--symlink",
-	                "usr/bin", "/bin",          "/usr/bin/echo", "x",         NULL};
-	int ends[2];
-	char byte, rest[16];
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		die("pipe2");
-	uint64_t begin = now_ns();
-	pid_t pid = start(argv, ends[1], 0);
-	close(ends[1]);
-	ssize_t got = read(ends[0], &byte, 1);
-	uint64_t taken = now_ns() - begin;
-	while (read(ends[0], rest, sizeof rest) > 0)
-		;
-	close(ends[0]);
-	wait_for(pid);
-	if (got != 1)
-		die("the first byte of bwrap");
-	return taken;
-}
+#include <stddef.h>
 
 int main(int argc, char **argv)
 {
-	uint64_t runs = 100, pause_ms = 0;
-	const struct option_row options[] = {
-		{"--runs", &runs, "how often"}, {"--pause", &pause_ms, "milliseconds between two"}, {NULL, NULL, NULL}};
-	struct samples samples;
-	options_read(argc, argv, options);
-	samples_init(&samples, runs);
-	for (uint64_t i = 0; i < runs; i++) {
-		usleep((useconds_t)pause_ms * 1000);
-		samples_add(&samples, first_byte_once());
-	}
-	samples_print(&samples, "bwrap");
-	samples_finish(&samples);
-	return 0;
+	char *tool[] = {"bwrap",   "--unshare-all", "--ro-bind",     "/usr",      "/usr",   "--symlink",
+	                "usr/lib", "/lib",          "--symlink",     "usr/lib64", "/lib64", "--symlink",
+	                "usr/bin", "/bin",          "/usr/bin/echo", "x",         NULL};
+	return first_byte_main(argc, argv, "bwrap", tool);
 }

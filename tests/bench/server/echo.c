@@ -1,6 +1,7 @@
 /*
  * A byte typed into a terminal to its echo, which the terminal itself makes. Beside it stands lws_echo. With --floods N,
- * so many other sessions of the server flood meanwhile, each with a reader.
+ * so many other sessions of the server flood meanwhile, each with a reader; with --bombs N, so many hold a fork bomb each, which
+ * its limits bound.
  */
 #include "flood.h"
 #include "server.h"
@@ -9,8 +10,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { CHANNEL = 1, PROCESS = 1, MESSAGE_BYTES = 64 };
+enum { CHANNEL = 1, PROCESS = 1, MESSAGE_BYTES = 64, BOMB_SECONDS = 2 };
 
 /* Output until the stream has END bytes. */
 static void await_output(struct wire_client *client, uint64_t end)
@@ -43,12 +45,23 @@ static uint64_t type_once(struct wire_client *client, struct writer *message, ui
 	return now_ns() - begin;
 }
 
+/* Each process of it leads a session of its own: to the scheduler's groups, many users. */
+static void start_bomb(struct wire_client *client)
+{
+	static const char *const bomb[] = {
+		"perl", "-MPOSIX", "-e", "while (1) { my $child = fork; POSIX::setsid() if defined $child && !$child }", NULL};
+	char session[SESSION_TEXT];
+	work_create(client, session);
+	work_start(client, session, bomb, false);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const typist[] = {"sh", "-c", "stty -icanon; printf r; exec cat >/dev/null", NULL};
-	uint64_t runs = 2000, floods = 0, tls = 0;
+	uint64_t runs = 2000, floods = 0, bombs = 0, tls = 0;
 	const struct option_row options[] = {{"--runs", &runs, "how many bytes"},
 	                                     {"--floods", &floods, "sessions that flood"},
+	                                     {"--bombs", &bombs, "sessions with a fork bomb"},
 	                                     {"--tls", &tls, "1: over TLS"},
 	                                     {NULL, NULL, NULL}};
 	struct samples samples;
@@ -62,6 +75,10 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < floods; i++)
 		flood_start(&server);
 	wire_client_open(&client, server.address, server.token);
+	for (uint64_t i = 0; i < bombs; i++)
+		start_bomb(&client);
+	if (bombs > 0)
+		sleep(BOMB_SECONDS);
 	work_create(&client, session);
 	work_attach(&client, session);
 	work_start(&client, session, typist, true);
