@@ -179,6 +179,13 @@ static void cut_head(struct row *row, int columns)
 		row->cells[columns - 1] = CELL_BLANK;
 }
 
+/* Only in the last column can a wide character be partly written over (print.c): there it is no more when columns follow. */
+static void cut_overhang(struct row *row, int columns)
+{
+	if (columns > 1 && cell_width(&row->cells[columns - 2]) == 2 && cell_width(&row->cells[columns - 1]) > 0)
+		row->cells[columns - 2] = CELL_BLANK;
+}
+
 static void resize_rows(struct grid *grid, int columns, int count, int gone)
 {
 	struct grid old = *grid;
@@ -193,6 +200,8 @@ static void resize_rows(struct grid *grid, int columns, int count, int gone)
 		to->wrapped = from->wrapped;
 		if (columns < old.columns)
 			cut_head(to, columns);
+		else if (columns > old.columns)
+			cut_overhang(to, old.columns);
 	}
 	free(old.rows);
 	free(old.cells);

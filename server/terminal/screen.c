@@ -247,22 +247,36 @@ static void draw_title(struct bytes *bytes, const struct title *title, int numbe
 	}
 }
 
-/* DECRC alone brings a set into use that is not designated. */
+/*
+ * DECRC alone brings a set into use that is not designated: the shown screen's, or, of the main one, that of the alternate
+ * screen that was left since. (What the alternate screen has from the main one cannot be told: there it is designated.)
+ */
+#define RESTORE "\x1b\x38\x1b[m\x1b[\"q"
+
+static const char *restore_charset(const struct terminal *terminal)
+{
+	char charset = terminal->charset;
+	if (charset == terminal->charsets[terminal->level])
+		return "";
+	if (charset == terminal->grid->saved.charset)
+		return RESTORE;
+	if (terminal->grid == &terminal->main && charset == terminal->alternate.saved.charset)
+		return "\x1b[?1047h" RESTORE "\x1b[?1047l";
+	return NULL;
+}
+
 static void draw_charsets(struct drawing *drawing)
 {
 	static const char *const shifts[CHARSETS] = {"", "\x0e", "\x1bn", "\x1bo"};
 	const struct terminal *terminal = drawing->terminal;
-	bool is_odd = terminal->charset != terminal->charsets[terminal->level];
-	bool is_saved = terminal->charset == terminal->grid->saved.charset;
+	const char *restore = restore_charset(terminal);
 	for (uint32_t i = 0; i < CHARSETS; i++) {
-		char charset = is_odd && !is_saved && i == terminal->level ? terminal->charset : terminal->charsets[i];
+		char charset = !restore && i == terminal->level ? terminal->charset : terminal->charsets[i];
 		if (charset)
 			designate(drawing, i, charset);
 	}
 	bytes_text(drawing->bytes, shifts[terminal->level]);
-	if (is_odd && is_saved)
-		bytes_text(drawing->bytes, "\x1b"
-		                           "8\x1b[m\x1b[\"q");
+	bytes_text(drawing->bytes, restore ? restore : "");
 }
 
 /* Modes whose rows are not written in turn: they change what drawing does. */

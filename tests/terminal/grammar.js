@@ -56,11 +56,13 @@ const PLAIN = "\x1b[m\x1b]8;;\x07";
 const cursor = (r) => r.of(["\x1b7", "\x1b[s", `${PLAIN}\x1b8\x1b[24m`, `${PLAIN}\x1b[u\x1b[24m`]);
 const sets = (r) => r.of([`\x1b${r.of("()*+")}${r.of(SETS)}`, "\x0e", "\x0f", "\x0f", "\x1bn", "\x1bo", "\x1b%G"]);
 const tabs = (r) => r.of(["\x1bH", "\x1b[g", "\x1b[3g", "\u0088"]);
-const alternate = (r) => `${r.of(["\x1b]8;;\x07\x1b[?", `${PLAIN}\x1b[?`])}${r.of([47, 1047, 1049])}h`;
+// Nor can a screen tell of a set that DECRC brought into use on the main screen and that is not designated on the alternate.
+const alternate = (r) => `${r.of(["\x0e", "\x0f"])}${r.of(["\x1b]8;;\x07\x1b[?", `${PLAIN}\x1b[?`])}${r.of([47, 1047, 1049])}h`;
 const leave = (r) => `${PLAIN}\x1b[?${r.of([47, 1047, 1049, 1049])}l\x1b[24m`;
 const title = (r) => r.of([`\x1b]${r.of([0, 1, 2])};title ${r.below(9)} é\x07`, `\x1b[22;${r.below(3)}t`, `\x1b[23;${r.below(3)}t`]);
 const link = (r) => r.of([`\x1b]8;;http://a/${r.below(4)}\x1b\\`, `\x1b]8;id=q${r.below(2)};http://b/\x07`, "\x1b]8;;\x1b\\", "\x1b]8;;\x07"]);
-const other = (r) => r.of([`\x1b[${r.below(7)} q`, '\x1b[1"q', '\x1b[0"q', "\x1b[!p", "\x1bc", "\x1b#8", "\x1b=", "\x1b>", "\x1b[5b", `\x1b[${r.below(30)}b`,
+// No more repetitions than the smallest screen has wide characters: of more, the core leaves fewer lines above the screen.
+const other = (r) => r.of([`\x1b[${r.below(7)} q`, '\x1b[1"q', '\x1b[0"q', "\x1b[!p", "\x1bc", "\x1b#8", "\x1b=", "\x1b>", "\x1b[5b", `\x1b[${r.below(16)}b`,
   "\x1b[b", "\x1b[6n", "\x1b[c", "\x1b]4;1;#123456\x07", "\x1bP$qm\x1b\\", "\x1b[99z", "\x1b[?9999h", "\x1b]777;x\x07", "\x1b^pm\x1b\\"]);
 
 // How often each comes.

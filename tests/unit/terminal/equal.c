@@ -72,6 +72,14 @@ static bool cursors_are_equal(const struct terminal *one, const struct terminal 
 	return x == other_x && (left->y == right->y || is_outside) && (one->join == other->join || is_at_end);
 }
 
+/* What the alternate screen has in use from the main one without being designated is designated instead (screen.c). */
+static bool charsets_are_equal(const struct terminal *one, const struct terminal *other)
+{
+	bool is_told = one->grid == &one->main || one->charset == one->charsets[one->level];
+	return one->charset == other->charset && one->level == other->level &&
+	       (!is_told || memcmp(one->charsets, other->charsets, sizeof one->charsets) == 0);
+}
+
 static bool pens_are_equal(const struct terminal *one, const struct terminal *other)
 {
 	const struct pen *left = &one->pen, *right = &other->pen;
@@ -97,7 +105,7 @@ const char *equal_difference(const struct terminal *one, const struct terminal *
 	    one->mouse_encoding != other->mouse_encoding || one->cursor_style != other->cursor_style ||
 	    one->modify_keys != other->modify_keys)
 		return "modes";
-	if (one->charset != other->charset || one->level != other->level)
+	if (!charsets_are_equal(one, other))
 		return "character sets";
 	if (!titles_are_equal(&one->title, &other->title) || !titles_are_equal(&one->icon, &other->icon))
 		return "titles";

@@ -14,6 +14,7 @@ static const char *const states[] = {
 	"\x1b[?7l0123456789",
 	"\x1b[2;3r\x1b[?6h\x1b[2;2H",
 	"\x1b(0\x1b)A\x0eq",
+	"\x1b)A\x0e\x1b[?1047h\x1b\x37\x1b%G\x1b\x38\x1b[?1047l",
 	"\x1b]0;title\x07\x1b[22t\x1b]2;another\x07",
 	"\x1b[5 q\x1b[>4;2m\x1b[?1015h",
 	"\x1b[3g\x1b[3G\x1bH\x1b[7G\x1bH",
@@ -74,6 +75,15 @@ Test(screen, only_the_newest_lines_above_are_told)
 	CLEANUP_TERMINAL struct terminal *none = equal_late(terminal, 0);
 	cr_assert_eq(none->scrollback.count, 0);
 	cr_assert_null(equal_difference(terminal, none));
+}
+
+/* A wide character that was partly written over is possible in the last column alone. */
+Test(screen, a_wider_screen_has_no_half_characters)
+{
+	CLEANUP_TERMINAL struct terminal *terminal = story_terminal(7, 4, "\x1b[?7l\x1b[6G漢│");
+	terminal_resize(terminal, 10, 4);
+	CLEANUP_TERMINAL struct terminal *late = equal_late(terminal, 0);
+	cr_assert_null(equal_difference(terminal, late));
 }
 
 /* Lines that were kept are laid out for the new width, as they were wrapped or not. */
