@@ -59,13 +59,13 @@ const NUMBERS: Readonly<Record<number, number>> = {
 	0xd2: 4,
 	0xd3: 8,
 };
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 class Walk {
 	position = 0;
 	private nodes = 0;
 	private readonly view: DataView;
-	private readonly utf8 = new TextDecoder("utf-8", { fatal: true });
 
 	constructor(private readonly bytes: Uint8Array) {
 		this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -118,7 +118,7 @@ class Walk {
 			throw new SandbarError("bad_type", "a map key that is not a string");
 		}
 		const width = first <= 0xbf ? 1 : 1 + (1 << (first - 0xd9));
-		const key = this.utf8.decode(this.bytes.subarray(from + width, this.position));
+		const key = UTF8.decode(this.bytes.subarray(from + width, this.position));
 		if (keys.has(key)) {
 			throw new SandbarError("duplicate_key", "a key that stands twice in a map");
 		}
@@ -127,7 +127,7 @@ class Walk {
 
 	private text(count: number): void {
 		try {
-			this.utf8.decode(this.bytes.subarray(this.position, this.position + count));
+			UTF8.decode(this.bytes.subarray(this.position, this.position + count));
 		} catch {
 			throw new SandbarError("bad_utf8", "a string that is not UTF-8");
 		}

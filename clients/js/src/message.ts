@@ -1,6 +1,10 @@
-import { decode, Encoder } from "@msgpack/msgpack";
+import { Decoder, Encoder } from "@msgpack/msgpack";
 import { spans } from "./check.js";
 import { SandbarError } from "./error.js";
+
+/** Both are free again when a call is over, also one that threw, and what they give is a copy or a view on the message. */
+const ENCODER = new Encoder({ ignoreUndefined: true });
+const DECODER = new Decoder();
 
 /** A frame: an array whose first element is its kind (on channel 0: the form of the request). */
 export type Frame = readonly [number, ...unknown[]];
@@ -19,12 +23,12 @@ export interface Message {
 /** What a WebSocket message says. `bin` values are views on BYTES. Throws SandbarError where it breaks PROTOCOL.md §2. */
 export function decodeMessage(bytes: Uint8Array): Message {
 	const [head, ...rest] = spans(bytes);
-	const channel = head && decode(bytes.subarray(head.from, head.to));
+	const channel = head && DECODER.decode(bytes.subarray(head.from, head.to));
 	if (typeof channel !== "number" || !Number.isInteger(channel) || channel < 0 || rest.length === 0) {
 		throw new SandbarError("invalid_frame", "a message is a channel number and frames");
 	}
 	const frames = rest.map(({ from, to }) => ({
-		frame: asFrame(channel, decode(bytes.subarray(from, to))),
+		frame: asFrame(channel, DECODER.decode(bytes.subarray(from, to))),
 		bytes: to - from,
 	}));
 	return { channel, frames };
@@ -41,8 +45,7 @@ function asFrame(channel: number, value: unknown): Frame {
 
 /** FRAMES for CHANNEL as the bytes of one message. */
 export function encodeMessage(channel: number, ...frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
-	const encoder = new Encoder({ ignoreUndefined: true });
-	const parts = [channel, ...frames].map((value) => encoder.encode(value));
+	const parts = [channel, ...frames].map((value) => ENCODER.encode(value));
 	const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
 	let at = 0;
 	for (const part of parts) {

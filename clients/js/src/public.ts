@@ -19,4 +19,4 @@ export {
 export { Session, type ProcessOptions, type SessionOptions, type ShareOptions } from "./session.js";
 export * from "./table.js";
 export type * from "./types.js";
-export { SessionView, type Note, type ProcessView, type TerminalView } from "./view.js";
+export { SessionView, type Note, type ProcessView } from "./view.js";

@@ -45,7 +45,7 @@ export class Requests {
 	add(method: string, params: Params, outcome: Outcome): number {
 		this.lastId = this.lastId >= 0xffff_ffff ? 1 : this.lastId + 1;
 		const id = this.lastId;
-		this.requests.set(id, { id, method, params: defined(params), ...outcome, isOpen: false });
+		this.requests.set(id, { id, method, params, ...outcome, isOpen: false });
 		return id;
 	}
 
@@ -128,11 +128,6 @@ export class Requests {
 			request.failed(new SandbarError("usage", `\`${request.method}\`: ${asError(thrown).message}`));
 		}
 	}
-}
-
-/** Without the keys that have no value: a parameter that is not given. */
-function defined(params: Params): Params {
-	return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
 /** An error map of the server. */

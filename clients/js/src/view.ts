@@ -1,7 +1,7 @@
 import type { Channel } from "./channel.js";
 import { Emitter } from "./emitter.js";
 import type { ChannelFrames, JournalEvents } from "./events.js";
-import type { Ending, Participant, ProcessInfo, Size, Sharing, Started, TerminalInfo } from "./types.js";
+import type { Ending, Participant, ProcessInfo, Sharing, Started, TerminalInfo } from "./types.js";
 
 /** A process as a view knows it. */
 export interface ProcessView {
@@ -10,11 +10,6 @@ export interface ProcessView {
 	/** `t` of its start. */
 	startedUs: number;
 	ending: Ending | null;
-}
-
-/** A terminal as a view knows it. */
-export interface TerminalView extends Size, Sharing {
-	readonly process: number;
 }
 
 export type Note = JournalEvents["note"];
@@ -33,7 +28,7 @@ const NEW_TERMINAL: Sharing = { input: "open", size: "driver", driver: null, awa
 export class SessionView extends Emitter<ViewEvents> {
 	readonly processes = new Map<number, ProcessView>();
 	readonly participants = new Map<number, Participant>();
-	readonly terminals = new Map<number, TerminalView>();
+	readonly terminals = new Map<number, TerminalInfo>();
 	readonly notes: Note[] = [];
 
 	constructor(channel: Channel) {
@@ -97,7 +92,7 @@ export class SessionView extends Emitter<ViewEvents> {
 		this.emit("participants", undefined);
 	}
 
-	private changeTerminal(process: number, change: Partial<TerminalView>): void {
+	private changeTerminal(process: number, change: Partial<TerminalInfo>): void {
 		const known = this.terminals.get(process);
 		if (this.processes.get(process)?.ending) {
 			return;

@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 
 /** The root of the tree; this file is built into clients/js/built/test. */
 export const TOP = resolve(fileURLToPath(new URL("../../../..", import.meta.url)));
-const BIN = process.env.SANDBAR_BIN ?? join(TOP, "build/asan/bin");
+/** Where the programs under test are. */
+export const BIN = process.env.SANDBAR_BIN ?? join(TOP, "build/asan/bin");
 
 /** The real server with a state directory and a port of its own. */
 export class Server {
@@ -37,8 +38,31 @@ export class Server {
 		return `ws://${this.address.host}:${this.address.port}`;
 	}
 
+	/** The state directory, by which programs of this machine find the server and the owner's token. */
+	get state(): string {
+		return join(this.folder, "state");
+	}
+
 	get token(): string {
-		return readFileSync(join(this.folder, "state/owner.token"), "utf8").trim();
+		return readFileSync(join(this.state, "owner.token"), "utf8").trim();
+	}
+
+	/** The gateway that serves now. */
+	get gateway(): number {
+		const { pid } = this.process;
+		const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+		const found = children.find((child) =>
+			readFileSync(`/proc/${child}/comm`, "utf8").startsWith("sandbard-gatewa"),
+		);
+		if (found === undefined) {
+			throw new Error("the server has no gateway");
+		}
+		return Number(found);
+	}
+
+	/** Kill the gateway as a fault of its own would. The keeper starts another. */
+	killGateway(): void {
+		process.kill(this.gateway, "SIGKILL");
 	}
 
 	/** Have the keeper put a new gateway in the old one's place. */
@@ -77,34 +101,21 @@ export class Server {
 /** A wire between a client and a server that can be cut. */
 export class Wire {
 	private readonly sockets = new Set<Socket>();
+	private readonly listener: NetServer = createServer((near) => this.join(near));
+	private port = 0;
 	cuts = 0;
-	private constructor(private readonly listener: NetServer) {}
+	/** New WebSockets come to nowhere: nobody answers them. */
+	isSilent = false;
+	private constructor(private readonly server: Server) {}
 
 	static async to(server: Server): Promise<Wire> {
-		const { host, port } = server.address;
-		const listener = createServer((near) => {
-			const far = connect(port, host);
-			for (const [from, to] of [
-				[near, far],
-				[far, near],
-			] as const) {
-				wire.sockets.add(from);
-				from.pipe(to);
-				from.on("error", () => to.destroy());
-				from.on("close", () => {
-					wire.sockets.delete(from);
-					to.destroy();
-				});
-			}
-		});
-		const wire = new Wire(listener);
-		await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+		const wire = new Wire(server);
+		await wire.mend();
 		return wire;
 	}
 
 	get url(): string {
-		const address = this.listener.address();
-		return `ws://127.0.0.1:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
+		return `ws://127.0.0.1:${this.port}`;
 	}
 
 	cut(): void {
@@ -112,8 +123,38 @@ export class Wire {
 		this.sockets.forEach((socket) => socket.resetAndDestroy());
 	}
 
+	/** Cut it, and let nothing through until it is mended. */
 	close(): void {
 		this.cut();
 		this.listener.close();
+	}
+
+	async mend(): Promise<void> {
+		await new Promise<void>((resolve) => this.listener.listen(this.port, "127.0.0.1", resolve));
+		const address = this.listener.address();
+		this.port = typeof address === "object" ? (address?.port ?? 0) : 0;
+	}
+
+	private join(near: Socket): void {
+		this.keep(near);
+		near.once("data", (first: Buffer) => {
+			if (this.isSilent && /^upgrade: websocket/im.test(first.toString("latin1"))) {
+				return;
+			}
+			const { host, port } = this.server.address;
+			const far = connect(port, host);
+			this.keep(far);
+			far.write(first);
+			near.pipe(far);
+			far.pipe(near);
+			near.on("close", () => far.destroy());
+			far.on("close", () => near.destroy());
+		});
+	}
+
+	private keep(socket: Socket): void {
+		this.sockets.add(socket);
+		socket.on("error", () => socket.destroy());
+		socket.on("close", () => this.sockets.delete(socket));
 	}
 }

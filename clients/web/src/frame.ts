@@ -51,6 +51,17 @@ export class PageFrame {
 		setTimeout(() => toast.remove(), 6000);
 	}
 
+	/** Until there is something to show: what this page is. */
+	wait(title: string): void {
+		fill(this.main, h("section", { class: "stop" }, h("h1", {}, title), h("p", {}, "Connecting…")));
+	}
+
+	/** What the page shows is called TITLE. */
+	name(title: string): void {
+		document.title = `${title} · Sandbar`;
+		fill(this.title, h("h1", {}, title));
+	}
+
 	/** Instead of everything: what is wrong, and what can be done. */
 	stop(title: string, text: string, ...ways: readonly Node[]): void {
 		this.state.hidden = true;

@@ -201,12 +201,13 @@ async function show(frame: PageFrame, fragment: Fragment): Promise<void> {
 		frame.stop("Which session?", "The address names none that this browser may see.", homeLink());
 		return;
 	}
+	frame.wait("Replay");
 	const connection = await connect(account, (made) => frame.watch(made));
 	const session = new Session(connection, fragment.session);
 	const info = await session.info();
 	const channel = session.channel({ after: 0, role: "viewer" });
 	const recording = new Recording(channel, new SessionView(channel));
-	fill(frame.title, h("h1", {}, plain(info.name) || info.session));
+	frame.name(plain(info.name) || info.session);
 	const progress = h("p", { class: "empty", role: "status" }, "Loading…");
 	fill(frame.main, progress);
 	await recording.load(() => (progress.textContent = `Loading… ${Math.round(recording.bytes / 1024)} KiB`));

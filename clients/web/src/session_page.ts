@@ -19,6 +19,7 @@ async function enter(frame: PageFrame, fragment: Fragment): Promise<void> {
 		frame.stop("Who are you?", "This session was not shared with this browser. Ask for a link.", homeLink());
 		return;
 	}
+	frame.wait("Session");
 	const connection = await connect(account, (made) => frame.watch(made));
 	const session = new Session(connection, fragment.session);
 	const name = ownName();

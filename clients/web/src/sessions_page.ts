@@ -196,6 +196,7 @@ async function main(): Promise<void> {
 		);
 		return;
 	}
+	frame.wait("Sessions");
 	try {
 		const connection = await connect(account, (made) => frame.watch(made));
 		connection.on("state", ({ state, why }) => state === "given_up" && why && refuse(frame, why));

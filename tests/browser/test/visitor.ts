@@ -84,12 +84,17 @@ export class House {
 		return { session, process };
 	}
 
-	/** The owner's page of a session. */
-	async owner(session: Session, options: Parameters<House["visitor"]>[0] = {}): Promise<Visitor> {
+	/** The owner's page of a session, by the address of a wire where one is given. */
+	async owner(
+		session: Session,
+		options: Parameters<House["visitor"]>[0] = {},
+		by = this.server.url,
+	): Promise<Visitor> {
 		const visitor = await this.visitor(options);
-		await visitor.page.goto(`${this.url}/#${this.server.token}`);
+		const url = by.replace("ws:", "http:");
+		await visitor.page.goto(`${url}/#${this.server.token}`);
 		await visitor.connected();
-		await visitor.page.goto(`${this.url}/session#session=${session.id}`);
+		await visitor.page.goto(`${url}/session#session=${session.id}`);
 		await visitor.connected();
 		return visitor;
 	}
@@ -111,6 +116,8 @@ export class House {
 /** Somebody who looks at a page. */
 export class Visitor {
 	readonly faults: string[] = [];
+	/** What the browser itself says on the console when a network fails that a test made fail. */
+	private expected: RegExp | null = null;
 
 	constructor(
 		readonly context: BrowserContext,
@@ -118,8 +125,9 @@ export class Visitor {
 	) {
 		page.on("pageerror", (error) => this.faults.push(`${error.message}\n${error.stack ?? ""}`));
 		page.on("console", (message) => {
-			if (["error", "warning"].includes(message.type()) && !NOISE.test(message.text())) {
-				this.faults.push(message.text());
+			const text = message.text();
+			if (["error", "warning"].includes(message.type()) && !NOISE.test(text) && !this.expected?.test(text)) {
+				this.faults.push(text);
 			}
 		});
 		page.on("request", (request) => {
@@ -130,8 +138,18 @@ export class Visitor {
 		});
 	}
 
+	/** The network of this visitor will fail, and no page can keep its browser from saying so. */
+	expectsFailures(): void {
+		this.expected = /^WebSocket connection to '\S+' failed: /;
+	}
+
+	/** The page shows how its connection stands. */
+	async is(state: "connecting" | "connected" | "cut"): Promise<void> {
+		await this.page.locator(`.state[data-state="${state}"]`).waitFor();
+	}
+
 	async connected(): Promise<void> {
-		await this.page.locator('.state[data-state="connected"]').waitFor();
+		await this.is("connected");
 	}
 
 	/** Wait until the terminal on the page shows TEXT. */
@@ -148,6 +166,25 @@ export class Visitor {
 	/** The visible lines of the terminal. */
 	async screen(): Promise<string> {
 		return this.page.locator(".pane .xterm-rows").first().innerText();
+	}
+
+	/** The cells of the terminal as they are drawn: runs of text, with how they look. The cursor is each viewer's own. */
+	async cells(): Promise<readonly string[]> {
+		return this.page
+			.locator(".pane .xterm-rows")
+			.first()
+			.evaluate((rows) =>
+				[...rows.children].map((row) => {
+					let line = "";
+					let before = "";
+					for (const run of row.children) {
+						const look = [...run.classList].filter((name) => !name.startsWith("xterm-cursor")).join(" ");
+						line += (look === before ? "" : `<${look}>`) + run.textContent;
+						before = look;
+					}
+					return line.trimEnd();
+				}),
+			);
 	}
 
 	async picture(name: string): Promise<void> {

@@ -65,14 +65,13 @@ export class Desk {
 		panel.setAttribute("aria-controls", "panel");
 		const share = iconButton(ICONS.share, "Share", () => new ShareDialog(room).open(), true);
 		share.classList.add("primary");
+		frame.name(room.session.id);
 		fill(frame.actions, this.people.faces, room.is("owner") && share, panel);
 		this.add.hidden = !room.is("editor");
 		addEventListener("keydown", (event) => this.shortcut(event));
 		document.body.dataset.panel = matchMedia("(width < 900px)").matches ? "closed" : "open";
 		const { name } = await room.session.info();
-		const title = plain(name) || room.session.id;
-		document.title = `${title} · Sandbar`;
-		fill(frame.title, h("h1", {}, title));
+		frame.name(plain(name) || room.session.id);
 		this.people.draw();
 		room.view.addProcesses(await room.session.processes());
 		this.draw();
