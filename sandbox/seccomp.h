@@ -27,7 +27,6 @@ enum seccomp_program seccomp_program_of_users(enum profile profile);
 
 enum { SECCOMP_GUARD_INSTRUCTIONS = 512 }; /* the most that the guards have */
 enum { SECCOMP_INSTRUCTIONS = 1024 };      /* the most that a program has */
-enum { SECCOMP_NAME_BYTES = 32 };          /* of a system call's name, with its NUL */
 
 /* A new sealed memfd (close-on-exec), or -1. */
 int seccomp_compile(enum seccomp_program program, struct error *err);

@@ -140,7 +140,7 @@ void channel_grant(struct sandbar_channel *channel)
 {
 	struct writer message;
 
-	if (channel->received >= channel->held)
+	if (channel->is_paced && channel->received >= channel->held)
 		pace_note(&channel->pace, channel->received - channel->held, now_us(), channel->held > 0);
 	uint64_t grant = channel->received + (ahead(channel) > channel->held ? ahead(channel) - channel->held : 0);
 	if (!channel->window || !channel->is_attached || grant < channel->granted + ahead(channel) / CREDIT_STEPS)

@@ -1,7 +1,6 @@
 """Sessions with the program that attacks in them, and what it tells."""
 
 import contextlib
-import os
 import secrets
 import threading
 import time
@@ -132,7 +131,3 @@ class Neighbour:
         self.thread.join(PATIENCE)
         if kind is None:
             assert self.fault is None and not self.thread.is_alive(), f"the neighbour did not answer: {self.fault}"
-
-
-def own_descriptors(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))

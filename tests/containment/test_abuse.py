@@ -2,12 +2,12 @@
 and when it is over nothing is left. The table is tests/containment/probe/abuse_table.c."""
 
 import re
-import subprocess
 import time
 from typing import NamedTuple
 
 import pytest
 from attacked import Attacked, Neighbour
+from document import table_of
 from leftovers import cgroups
 from wire import SLOWNESS, RemoteError
 
@@ -27,8 +27,7 @@ class Abuse(NamedTuple):
 
 
 def table(program):
-    told = subprocess.run([program, "abuses"], capture_output=True, text=True, check=True).stdout
-    return [Abuse(*line.split("\t")) for line in told.splitlines()]
+    return [Abuse(*row) for row in table_of(program, "abuses", 5)]
 
 
 class Attack:

@@ -54,9 +54,13 @@ int attach_line(struct attachment *attachment)
 		put_line(attachment, "the connection was cut; trying again");
 		return -1;
 	}
+	if (!attachment->window.has_status) {
+		put_line(attachment, "");
+		return -1;
+	}
 	crowd_line(&attachment->crowd, attachment->now_ms, line);
-	put_line(attachment, attachment->window.has_status ? line : "");
-	return attachment->window.has_status && attachment->channel ? LINE_MS : -1;
+	put_line(attachment, line);
+	return attachment->channel ? LINE_MS : -1;
 }
 
 /* A name that others chose, safe to show. The caller frees it. */

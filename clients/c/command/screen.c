@@ -220,7 +220,6 @@ static void keep_title(struct screen *screen, const char *text)
 			length += put_bytes((uint8_t *)screen->title + length, text, size);
 	}
 	screen->title[length] = '\0';
-	screen->title_changed = true;
 }
 
 static size_t pass_title(struct screen *screen, uint8_t *out)
@@ -231,7 +230,7 @@ static size_t pass_title(struct screen *screen, uint8_t *out)
 	if (!text || screen->held[2] == '1') /* 1 is an icon's name */
 		return 0;
 	keep_title(screen, text + 1);
-	if (screen->owns_title || screen->only_sounds)
+	if (screen->only_sounds)
 		return 0;
 	length += put_bytes(out, "\033]2;", 4);
 	length += put_bytes(out + length, screen->title, strlen(screen->title));

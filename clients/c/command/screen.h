@@ -27,7 +27,6 @@ enum screen_state { SCREEN_GROUND, SCREEN_ESCAPE, SCREEN_CONTROL, SCREEN_STRING,
 
 struct screen {
 	bool allows_clipboard; /* OSC 52 may write (never read) */
-	bool owns_title;       /* the program's title goes to `title` alone */
 	bool only_sounds;      /* somebody else draws: only the bell and allowed clipboard writes pass */
 	enum screen_state state;
 	uint8_t held[SCREEN_HELD]; /* the sequence so far */
@@ -35,7 +34,6 @@ struct screen {
 	uint8_t character[4]; /* of UTF-8, so far */
 	size_t character_length;
 	char title[SCREEN_TITLE_BYTES]; /* the last that the program gave itself, without control characters */
-	bool title_changed;             /* the reader's to take back */
 	bool differs[SCREEN_MODES];     /* rows of the table of modes that are not as a shell expects them */
 	bool has_keypad, has_colour, has_region, has_cursor_style, has_keys, has_palette;
 };

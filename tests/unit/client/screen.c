@@ -164,15 +164,13 @@ Test(screen, passes_the_clipboard_when_it_is_allowed)
 	cr_expect_str_eq(feed(&screen, "\033]52;c;?\007", 3), "");
 }
 
-/* Whoever shows a title of his own has the program's to put into it. */
-Test(screen, keeps_the_title)
+/* However a program ends its title: it comes whole. An icon's name does not. */
+Test(screen, passes_the_title)
 {
 	struct screen screen;
 
 	screen_init(&screen);
-	screen.owns_title = true;
-	cr_expect_str_eq(feed(&screen, "a\033]0;vim \xe4\xb8\xad\x07z", 2), "az");
-	cr_expect(screen.title_changed);
+	cr_expect_str_eq(feed(&screen, "a\033]0;vim \xe4\xb8\xad\033\\z\033]1;icon\a", 2), "a\033]2;vim \xe4\xb8\xad\az");
 	cr_expect_str_eq(screen.title, "vim \xe4\xb8\xad");
 }
 
