@@ -53,6 +53,8 @@ RECORDINGS = {
     "vim-inside": (VIM, ["\x06", "\x06", "/add_30\r", "VGd", "u", "\x02", ":vsplit\r", "\x17l", "20j", "Ainserted 漢字\x1b"]),
     "less": (["less", "-R", "text.txt"], [" ", " ", "b", "/brown\r", "n", "G", "g", "-N\r", "\x04", "h", "q", "q"]),
     "top": (["unshare", "-pf", "--mount-proc", "top", "-d", "0.3"], ["1", "c", "M", "z", "x", "h", " ", "q"]),
+    "htop": (["unshare", "-pf", "--kill-child", "--mount-proc", "sh", "-c", "for i in $(seq 40); do sleep 100$i & done; exec htop -d 3"],
+             ["t", "\x1b[6~", "\x1b[B", " ", "M", "H", "/1007\r", "\x1bOQ", "\x1b[B", "\x1b[B", "\x1b[C", "\x1b[B", "q", "P", "I", "q"]),
     "tmux": (TMUX, ["seq 1 100\r", "\x02%", "ls --color=always\r", "\x02\"", "cat text.txt | head -50\r", "\x02z", "\x02z", "\x02o",
                     "\x02[", "\x1b[5~", "q", "vim -u NONE file.c\r", "\x06", ":q\r", "\x02:", "kill-server\r"]),
     "progress": (["sh", "-c", PROGRESS], []),
