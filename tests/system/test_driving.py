@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from people import drivers, errors, refused, settle, sh, sizes, token, up, wait_driver, wait_kind
+from people import TERMINAL, drivers, errors, refused, settle, sh, sizes, token, up, wait_driver, wait_kind
 from wire import EOF, INPUT, OUTPUT, RESIZE, RESIZED, SLOWNESS, STDIN, TTY, TYPING
 
 
@@ -269,9 +269,19 @@ def test_a_storm_of_sizes(server, client, session, guests, last):
     assert seen[-1] == (b"%d" % last[1], b"%d" % last[0])
 
 
+# A shell takes two signals that come while its child runs for one; the wake-up of a Python program counts them as they come.
+COUNTS_SIGNALS = """import os, signal
+wake, woken = os.pipe()
+os.set_blocking(woken, False)
+signal.set_wakeup_fd(woken)
+signal.signal(signal.SIGWINCH, lambda *_: None)
+print("up", flush=True)
+while True: print("<" * len(os.read(wake, 100)), flush=True)"""
+
+
 def test_there_and_back_makes_it_draw_again(server, client, session, guests):
     """A window is made larger and as it was within a blink, just after another change: the program gets both signals."""
-    process = sh(client, session, "stty -echo; " + WINCH)
+    process = client.start(session, "python3", "-c", COUNTS_SIGNALS, terminal=TERMINAL)
     watch = client.attach(session)
     window = guests().attach(session)
     up(watch, process)
