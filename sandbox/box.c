@@ -8,11 +8,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +31,7 @@ struct sandbox_box {
 	struct sandbox_host *host;
 	int block; /* of ids, or -1 */
 	int pidfd; /* of init, or -1 where none was started */
+	pid_t pid; /* the same */
 	bool reaped;
 	bool has_groups;
 	struct cgroup_session cgroups;
@@ -103,6 +107,7 @@ static int start_init(struct sandbox_box *box, const struct sandbox_spec *spec, 
 	};
 	int result = launch_run(&launch, err);
 	box->pidfd = launch.pidfd;
+	box->pid = launch.pid;
 	close(pair[1]);
 	if (result == 0)
 		result = wait_until_ready(&launch, pair[0], err);
@@ -306,6 +311,31 @@ int sandbox_box_leaf_remove(struct sandbox_box *box, uint32_t process, struct er
 	memmove(leaf, leaf + 1, (box->leaf_count - index - 1) * sizeof *leaf);
 	box->leaf_count--;
 	return 0;
+}
+
+/* Init's own working directory's file system would not do: the tmpfs stands in its mount namespace alone. Process 1 of a
+ * sandbox is our child, so the number is its own until reap(); and nothing inside can put something else in the place of a
+ * mount point. */
+static void measure_workspace(const struct sandbox_box *box, struct sandbox_usage *usage)
+{
+	char path[64];
+	struct statfs status;
+	snprintf(path, sizeof path, "/proc/%d/root/work", (int)box->pid);
+	int fd = box->reaped || box->pid <= 0 ? -1 : open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC) {
+		usage->workspace = (status.f_blocks - status.f_bfree) * (uint64_t)status.f_bsize;
+		usage->inodes = status.f_files - status.f_ffree;
+	}
+	close(fd);
+}
+
+void sandbox_box_measure(struct sandbox_box *box, struct sandbox_usage *usage)
+{
+	memset(usage, 0xff, sizeof *usage); /* UINT64_MAX: not known */
+	driver_of(box)->measure(&box->cgroups.work, usage);
+	measure_workspace(box, usage);
 }
 
 int sandbox_box_freeze(struct sandbox_box *box, bool frozen, struct error *err)

@@ -66,6 +66,7 @@ struct cgroup_driver {
 	int (*is_empty)(struct cgroup_group *group, struct error *err);
 	int (*events_fd)(struct cgroup_group *group);
 	int (*usage)(const struct cgroup_group *leaf, struct process_usage *usage, struct error *err);
+	void (*measure)(const struct cgroup_group *work, struct sandbox_usage *usage); /* what it knows */
 	int (*freeze)(const struct cgroup_group *work, bool frozen, struct error *err);
 	bool frozen_cannot_die; /* v1: SIGKILL waits until it is thawed */
 };

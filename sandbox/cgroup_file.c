@@ -59,3 +59,10 @@ uint64_t cgroup_read_number(int dir, const char *file, const char *key)
 		return UINT64_MAX;
 	return key ? cgroup_find_number(text, key) : strtoull(text, NULL, 10);
 }
+
+uint64_t cgroup_without(uint64_t number, uint64_t part)
+{
+	if (number == UINT64_MAX || part == UINT64_MAX)
+		return number;
+	return number > part ? number - part : 0;
+}

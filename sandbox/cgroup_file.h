@@ -23,4 +23,7 @@ uint64_t cgroup_read_number(int dir, const char *file, const char *key);
 /* The number in the line "KEY number" of TEXT, or UINT64_MAX. */
 uint64_t cgroup_find_number(const char *text, const char *key);
 
+/* NUMBER less PART, where both are known. */
+uint64_t cgroup_without(uint64_t number, uint64_t part);
+
 #endif

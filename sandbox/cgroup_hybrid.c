@@ -12,6 +12,12 @@ static int usage_of(const struct cgroup_group *leaf, struct process_usage *usage
 	return 0;
 }
 
+static void measure(const struct cgroup_group *work, struct sandbox_usage *usage)
+{
+	cgroup_v2_measure_cpu(work, usage);
+	cgroup_v1_measure_memory(work, usage);
+}
+
 const struct cgroup_driver cgroup_hybrid = {
 	.name = "hybrid",
 	.leaf_controllers = 1u << CGROUP_UNIFIED | 1u << CGROUP_MEMORY,
@@ -21,5 +27,6 @@ const struct cgroup_driver cgroup_hybrid = {
 	.is_empty = cgroup_v2_is_empty,
 	.events_fd = cgroup_v2_events_fd,
 	.usage = usage_of,
+	.measure = measure,
 	.freeze = cgroup_v2_freeze,
 };

@@ -47,6 +47,11 @@ static int usage_of(const struct cgroup_group *leaf, struct process_usage *usage
 	return refuse(err);
 }
 
+static void measure(const struct cgroup_group *work, struct sandbox_usage *usage)
+{
+	(void)work, (void)usage;
+}
+
 static int freeze(const struct cgroup_group *work, bool frozen, struct error *err)
 {
 	(void)work, (void)frozen;
@@ -61,5 +66,6 @@ const struct cgroup_driver cgroup_none = {
 	.is_empty = is_empty,
 	.events_fd = events_fd,
 	.usage = usage_of,
+	.measure = measure,
 	.freeze = freeze,
 };

@@ -68,6 +68,21 @@ static int usage_of(const struct cgroup_group *leaf, struct process_usage *usage
 	return 0;
 }
 
+void cgroup_v1_measure_memory(const struct cgroup_group *work, struct sandbox_usage *usage)
+{
+	int dir = cgroup_dir(work, CGROUP_MEMORY);
+	usage->memory = cgroup_without(cgroup_read_number(dir, "memory.usage_in_bytes", NULL),
+	                               cgroup_read_number(dir, "memory.stat", "total_inactive_file"));
+	usage->memory_peak = cgroup_read_number(dir, "memory.max_usage_in_bytes", NULL);
+	usage->tasks = cgroup_read_number(cgroup_dir(work, CGROUP_PIDS), "pids.current", NULL);
+}
+
+static void measure(const struct cgroup_group *work, struct sandbox_usage *usage)
+{
+	usage->cpu_us = microseconds(cgroup_dir(work, CGROUP_CPUACCT), "cpuacct.usage");
+	cgroup_v1_measure_memory(work, usage);
+}
+
 /* Any hierarchy in which leaves have a directory will do. */
 static int process_dir(const struct cgroup_group *group)
 {
@@ -112,6 +127,7 @@ const struct cgroup_driver cgroup_v1 = {
 	.is_empty = is_empty,
 	.events_fd = events_fd,
 	.usage = usage_of,
+	.measure = measure,
 	.freeze = freeze,
 	.frozen_cannot_die = true,
 };

@@ -118,6 +118,36 @@ static int usage_of(const struct cgroup_group *leaf, struct process_usage *usage
 	return 0;
 }
 
+/* The line "some avg10=0.00 …" of FILE, in hundredths; missing without CONFIG_PSI, or where it is switched off. */
+static uint64_t pressure(int dir, const char *file)
+{
+	char text[256];
+	unsigned whole, hundredths;
+	if (cgroup_read(dir, file, text, sizeof text, NULL) <= 0 ||
+	    sscanf(text, "some avg10=%u.%2u", &whole, &hundredths) != 2)
+		return UINT64_MAX;
+	return (uint64_t)whole * 100 + hundredths;
+}
+
+void cgroup_v2_measure_cpu(const struct cgroup_group *work, struct sandbox_usage *usage)
+{
+	int dir = dir_of(work);
+	usage->cpu_us = cgroup_read_number(dir, "cpu.stat", "usage_usec");
+	usage->cpu_pressure = pressure(dir, "cpu.pressure");
+	usage->memory_pressure = pressure(dir, "memory.pressure");
+	usage->io_pressure = pressure(dir, "io.pressure");
+}
+
+static void measure(const struct cgroup_group *work, struct sandbox_usage *usage)
+{
+	int dir = dir_of(work);
+	cgroup_v2_measure_cpu(work, usage);
+	usage->memory = cgroup_without(cgroup_read_number(dir, "memory.current", NULL),
+	                               cgroup_read_number(dir, "memory.stat", "inactive_file"));
+	usage->memory_peak = cgroup_read_number(dir, "memory.peak", NULL);
+	usage->tasks = cgroup_read_number(dir, "pids.current", NULL);
+}
+
 const struct cgroup_driver cgroup_v2 = {
 	.name = "v2",
 	.leaf_controllers = 1u << CGROUP_UNIFIED,
@@ -127,5 +157,6 @@ const struct cgroup_driver cgroup_v2 = {
 	.is_empty = cgroup_v2_is_empty,
 	.events_fd = cgroup_v2_events_fd,
 	.usage = usage_of,
+	.measure = measure,
 	.freeze = cgroup_v2_freeze,
 };

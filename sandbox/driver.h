@@ -62,6 +62,17 @@ struct process_usage {
 	uint64_t populated;          /* 1 if anything of the tree lives, 0 if nothing does */
 };
 
+/* Of a whole sandbox, now, its own processes aside. UINT64_MAX where it cannot be known. */
+struct sandbox_usage {
+	uint64_t cpu_us;            /* processor time of all that ran in it */
+	uint64_t memory;            /* bytes that its limit counts, but for file pages that nobody looked at for a while */
+	uint64_t memory_peak;       /* bytes: the most that the limit has counted */
+	uint64_t tasks;             /* processes and threads */
+	uint64_t workspace, inodes; /* bytes, and files and directories, on its tmpfs */
+	/* Hundredths of a percent of the last 10 s in which some task of it waited for this (PSI, `some avg10`). */
+	uint64_t cpu_pressure, memory_pressure, io_pressure;
+};
+
 struct sandbox_events {
 	void (*created)(void *owner, const struct layer_report *layers);
 	void (*create_failed)(void *owner, const char *code, const char *message); /* code: one of table.def's */
@@ -73,6 +84,7 @@ struct sandbox_events {
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process); /* its tree is empty */
 	void (*usage)(void *owner, uint32_t process, const struct process_usage *usage);
+	void (*measured)(void *owner, const struct sandbox_usage *usage);
 	/* System calls were refused as a matter of policy: CALL is the newest one's name, THREAD who made it (inside), COUNT
 	 * how many of the process's tree by now. The first of a process are told one by one; then some, and the last count
 	 * before `exited`. PROCESS 0: it cannot be said whose they were. */
@@ -116,6 +128,7 @@ struct driver {
 	/* Kill the process's whole tree; answered by `killed`. May be repeated. */
 	void (*kill)(struct sandbox *sandbox, uint32_t process);
 	void (*usage)(struct sandbox *sandbox, uint32_t process); /* answered by `usage` */
+	void (*measure)(struct sandbox *sandbox);                 /* answered by `measured` */
 	/* The sandbox's own copy of the process's stdin is closed too, so that the process sees its end. */
 	void (*close_stdin)(struct sandbox *sandbox, uint32_t process);
 	/* Its ending is recorded and its streams have ended: the sandbox may drop its descriptors, status and cgroup. */

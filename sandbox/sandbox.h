@@ -53,6 +53,8 @@ int sandbox_box_leaf_is_empty(struct sandbox_box *box, uint32_t process, struct 
 int sandbox_box_leaf_events_fd(struct sandbox_box *box, uint32_t process);
 int sandbox_box_leaf_usage(struct sandbox_box *box, uint32_t process, struct process_usage *usage, struct error *err);
 int sandbox_box_leaf_remove(struct sandbox_box *box, uint32_t process, struct error *err); /* must be empty */
+/* What can be known of the whole sandbox. */
+void sandbox_box_measure(struct sandbox_box *box, struct sandbox_usage *usage);
 int sandbox_box_freeze(struct sandbox_box *box, bool frozen, struct error *err);
 
 #endif

@@ -371,6 +371,7 @@ static const struct frame_row {
 	{FRAME_PARTICIPANT, true, true, on_participant},
 	{FRAME_DRIVER, true, true, on_driver},
 	{FRAME_NOTE, true, true, on_note},
+	{FRAME_USAGE, true, true, NULL},
 	{FRAME_CHECKPOINT, true, true, on_checkpoint},
 	{FRAME_STREAM_CLOSED, true, true, on_stream_closed},
 	{FRAME_DENIED, true, true, NULL},

@@ -254,12 +254,18 @@ static bool is_shown(const struct session *session, const struct call *call)
 	return is_there && is_callers(call, session->tenant) && is_in_sight(call, session->id);
 }
 
-/* A list of very many sessions has no room for what was noted beside the last ones. */
-static void list_context(struct writer *writer, const struct session *session)
+/* A list of very many sessions has no room for what stands beside the last ones. */
+static void list_more(struct writer *writer, const struct session *session)
 {
+	bool has_room = writer->length < CALL_RESULT_BYTES / 2;
 	writer_str(writer, "context");
-	if (writer->length < CALL_RESULT_BYTES / 2)
+	if (has_room)
 		context_write(writer, (const char *const *)session->context);
+	else
+		writer_nil(writer);
+	writer_str(writer, "usage");
+	if (has_room)
+		meter_write(writer, &session->meter);
 	else
 		writer_nil(writer);
 }
@@ -267,7 +273,7 @@ static void list_context(struct writer *writer, const struct session *session)
 static void list_live(struct call *call)
 {
 	const struct sessions *sessions = &call->caller->server->sessions;
-	const struct session *session;
+	struct session *session;
 	uint32_t count = 0;
 	LIST_FOREACH(session, &sessions->list, link)
 		count += is_shown(session, call);
@@ -275,10 +281,11 @@ static void list_live(struct call *call)
 	LIST_FOREACH(session, &sessions->list, link) {
 		if (!is_shown(session, call))
 			continue;
-		writer_map(&call->result, SUMMARY_KEYS + 2);
+		writer_map(&call->result, SUMMARY_KEYS + 3);
 		write_summary(&call->result, session);
 		writer_key_uint(&call->result, "participants", count_channels(session));
-		list_context(&call->result, session);
+		list_more(&call->result, session);
+		meter_refresh(&session->meter);
 	}
 }
 
@@ -459,17 +466,52 @@ static void write_info(struct writer *writer, const struct session *session)
 	write_session_queues(writer, session);
 }
 
+static void answer_info(struct call *call, const struct session *session)
+{
+	writer_map(&call->result, SUMMARY_KEYS + 2 + (session->state == SESSION_ENDED ? 12 : 10));
+	write_info(&call->result, session);
+	write_tenant(&call->result, call);
+	writer_str(&call->result, "usage");
+	if (session->state == SESSION_ENDED)
+		writer_nil(&call->result);
+	else
+		meter_write(&call->result, &session->meter);
+	call_answer(call);
+}
+
+struct info_wait {
+	struct meter_watch watch;
+	struct call *call;
+};
+
+static void on_measured(struct meter_watch *watch, struct session *session)
+{
+	struct call *call = ((struct info_wait *)watch)->call;
+	free(watch);
+	if (call->caller)
+		answer_info(call, session);
+	else
+		call_answer_empty(call); /* to nobody */
+}
+_Static_assert(offsetof(struct info_wait, watch) == 0, "the watch is the wait's beginning");
+
 void handle_session_info(struct call *call, const void *arguments)
 {
 	const struct session_args *args = arguments;
 	struct session *session = call_readable_session(call, args->session);
 	if (!session)
 		return;
-	writer_map(&call->result, SUMMARY_KEYS + 1 + (session->state == SESSION_ENDED ? 12 : 10));
-	write_info(&call->result, session);
-	write_tenant(&call->result, call);
-	call_answer(call);
-	session_channel_gone(session);
+	if (session->state == SESSION_ENDED) {
+		answer_info(call, session);
+		session_channel_gone(session);
+		return;
+	}
+	struct info_wait *wait = calloc(1, sizeof *wait);
+	if (!wait)
+		abort();
+	wait->watch.measured = on_measured;
+	wait->call = call;
+	meter_ask(&session->meter, &wait->watch);
 }
 
 void handle_server_info(struct call *call, const void *arguments)

@@ -25,8 +25,9 @@ enum keeper_request_type {
 	/* The first request, or none: hand over what an earlier gateway left. Before its one reply (`process` = how many
 	 * sandboxes) come, with its id, KEEPER_FOUND for each, followed by a KEEPER_HAS_LEAF for each leaf of it. */
 	KEEPER_ADOPT,
-	KEEPER_ALIVE,  /* the gateway's loop turns: said every few seconds, so that one that hangs is found out */
-	KEEPER_WORKER, /* a worker, in the place of the last one; reply: the descriptor of its socket */
+	KEEPER_ALIVE,   /* the gateway's loop turns: said every few seconds, so that one that hangs is found out */
+	KEEPER_WORKER,  /* a worker, in the place of the last one; reply: the descriptor of its socket */
+	KEEPER_MEASURE, /* the whole sandbox; reply: struct keeper_measured */
 	KEEPER_REQUEST_TYPES
 };
 
@@ -58,11 +59,18 @@ struct keeper_reply {
 	char message[200]; /* ended by NUL */
 };
 
-/* The answer to CREATE when its status is KEEPER_OK, and KEEPER_FOUND; every other answer is a bare keeper_reply. */
+/* The answer to CREATE when its status is KEEPER_OK, and KEEPER_FOUND. Every other answer but the next is a bare
+ * keeper_reply. */
 struct keeper_created {
 	struct keeper_reply reply;
 	uint64_t epoch;             /* for init's SYNC */
 	struct layer_report layers; /* that the sandbox has */
+};
+
+/* The answer to MEASURE when its status is KEEPER_OK. */
+struct keeper_measured {
+	struct keeper_reply reply;
+	struct sandbox_usage usage;
 };
 
 enum { KEEPER_EVENT_DIED = 100 };

@@ -164,6 +164,14 @@ static void perform_usage(struct keeper *keeper, struct box *box, const struct k
 		conversation_send(&keeper->conversation, &reply, sizeof reply, NULL, 0);
 }
 
+static void perform_measure(struct keeper *keeper, struct box *box, const struct keeper_request *request)
+{
+	struct keeper_measured measured = {.reply = {.id = request->id, .status = KEEPER_OK}};
+	memcpy(measured.reply.session, request->session, SESSION_ID_LENGTH);
+	sandbox_box_measure(box->sandbox, &measured.usage);
+	conversation_send(&keeper->conversation, &measured, sizeof measured, NULL, 0);
+}
+
 static void perform_freeze(struct keeper *keeper, struct box *box, const struct keeper_request *request)
 {
 	struct error err;
@@ -252,6 +260,7 @@ static const struct rule rules[KEEPER_REQUEST_TYPES] = {
 	[KEEPER_DROP_LEAF] = {"drop_leaf", 0,          SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_drop_leaf},
 	[KEEPER_USAGE]     = {"usage",     0,          SUBJECT_SANDBOX, LIVE | LOST, PROCESS_LEAF,   perform_usage},
 	[KEEPER_FREEZE]    = {"freeze",    0,          SUBJECT_SANDBOX, LIVE,        PROCESS_SWITCH, perform_freeze},
+	[KEEPER_MEASURE]   = {"measure",   0,          SUBJECT_SANDBOX, LIVE,        PROCESS_NONE,   perform_measure},
 	[KEEPER_READY]     = {"ready",     WHEN_ONCE,  SUBJECT_NONE,    0,           PROCESS_NONE,   perform_ready},
 	[KEEPER_ALIVE]     = {"alive",     0,          SUBJECT_NONE,    0,           PROCESS_NONE,   perform_alive},
 	[KEEPER_WORKER]    = {"worker",    0,          SUBJECT_NONE,    0,           PROCESS_NONE,   perform_worker},

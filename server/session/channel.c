@@ -68,6 +68,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	channel->live_after = history_last(session);
 	show_at_once(channel, options);
 	tell_unknown_input(channel);
+	meter_wake(&session->meter);
 	return channel;
 }
 

@@ -14,7 +14,7 @@ static const struct {
 } shapes[] = {
 	{FRAME_STARTED, "um"},        {FRAME_EXITED, "um"},   {FRAME_RESIZED, "uuu"}, {FRAME_INPUT, "uuu"},
 	{FRAME_PARTICIPANT, "um"},    {FRAME_DRIVER, "um"},   {FRAME_NOTE, "m"},      {FRAME_CHECKPOINT, "uuuuuub"},
-	{FRAME_STREAM_CLOSED, "uuu"}, {FRAME_DENIED, "usuu"}, {FRAME_ENDED, "s"},
+	{FRAME_STREAM_CLOSED, "uuu"}, {FRAME_DENIED, "usuu"}, {FRAME_ENDED, "s"},     {FRAME_USAGE, "m"},
 };
 
 #define COUNT_EVENT +1

@@ -177,6 +177,7 @@ struct session *session_allocate(struct sessions *home, const char *id)
 	holds_init(session);
 	session->ttl.data = session->deadline.data = session;
 	owner_init(&session->client, session);
+	meter_init(&session->meter, session);
 	return session;
 }
 
@@ -192,6 +193,7 @@ void session_release(struct session *session)
 	ev_timer_stop(session->home->loop, &session->deadline);
 	ev_timer_stop(session->home->loop, &session->back);
 	owner_stop(&session->client);
+	meter_stop(&session->meter);
 	if (session->home->run.session == session)
 		session->home->run.session = NULL;
 	recording_destroy(session->recording);
@@ -317,6 +319,7 @@ void session_end(struct session *session, const char *reason, struct session_wat
 	bool was_unsynced = session->state == SESSION_CREATING && session->is_restored;
 	session->state = SESSION_ENDING;
 	session->end_reason = reason;
+	meter_stop(&session->meter);
 	session_end_store(session); /* a later gateway goes on with the end */
 	if (!was_creating)
 		session_file_save(session, NULL);
@@ -337,6 +340,7 @@ void session_end(struct session *session, const char *reason, struct session_wat
 void session_process_done(struct session *session)
 {
 	session->running_count--;
+	meter_wake(&session->meter);
 	if (session->state == SESSION_ENDING && session->running_count == 0)
 		destroy_sandbox(session);
 }
@@ -480,6 +484,12 @@ static void on_lost(void *owner, const char *message)
 		destroy_sandbox(session);
 }
 
+static void on_measured(void *owner, const struct sandbox_usage *usage)
+{
+	struct session *session = owner;
+	meter_took(&session->meter, usage);
+}
+
 #define TO_PROCESS(name, parameters, call)                             \
 	static void name parameters                                        \
 	{                                                                  \
@@ -522,6 +532,7 @@ const struct sandbox_events session_events = {
 	.killed = on_killed,
 	.denied = session_denied,
 	.usage = on_usage,
+	.measured = on_measured,
 	.lost = on_lost,
 	.destroyed = on_destroyed,
 	.synced = on_synced,
@@ -572,5 +583,6 @@ struct process *session_start(struct session *session, const struct process_opti
 	TAILQ_INSERT_TAIL(&session->processes, process, link);
 	session->process_count++;
 	session->running_count++;
+	meter_wake(&session->meter);
 	return process;
 }

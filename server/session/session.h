@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "holds.h"
 #include "kept.h"
+#include "meter.h"
 #include "owner.h"
 #include "process.h"
 #include "recorder.h"
@@ -63,6 +64,7 @@ struct session {
 	LIST_HEAD(, channel) channels;
 	LIST_HEAD(, session_watch) watches;
 	struct owner client; /* that it ends with */
+	struct meter meter;
 	unsigned
 		awaited;   /* lossless channels that a gateway's end cut, and that may come back: until then nothing runs on */
 	ev_timer back; /* until that is given up */

@@ -122,6 +122,7 @@ static const struct event_row {
 	{FRAME_PARTICIPANT, "participant", {"seq", "t", "participant", "*"}},
 	{FRAME_DRIVER, "driver", {"seq", "t", "process", "*"}},
 	{FRAME_NOTE, "note", {"seq", "t", "*"}},
+	{FRAME_USAGE, "usage", {"seq", "t", "*"}},
 	{FRAME_STREAM_CLOSED, "stream_closed", {"seq", "t", "process", "stream", "offset"}},
 	{FRAME_DENIED, "denied", {"seq", "t", "process", "call", "thread", "count"}},
 	{FRAME_ENDED, "ended", {"seq", "t", "reason"}},

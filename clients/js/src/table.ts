@@ -10,6 +10,7 @@ export const Kind = {
 	PARTICIPANT: 6,
 	DRIVER: 7,
 	NOTE: 9,
+	USAGE: 10,
 	CHECKPOINT: 11,
 	STREAM_CLOSED: 12,
 	ENDED: 13,

@@ -34,7 +34,6 @@ const made = [
 		"The kinds of frames, by name.",
 		frames.map(([name, number]) => [name, number]),
 	),
-	"",
 	union(
 		"ErrorCode",
 		"What a server's error may be.",

@@ -94,6 +94,8 @@ static void take_answer(struct keeper_client *client, const struct packet *packe
 	struct keeper_answer answer = {.reply = reply, .fds = packet->fds, .fd_count = packet->fd_count};
 	if (packet->size == sizeof *answer.created)
 		answer.created = (const struct keeper_created *)reply;
+	if (packet->size == sizeof *answer.measured)
+		answer.measured = (const struct keeper_measured *)reply;
 	open.answered(open.owner, open.process, &answer);
 }
 
@@ -101,7 +103,8 @@ static void received(void *context, struct packet *packet)
 {
 	struct keeper_client *client = context;
 	const struct keeper_reply *reply = packet->bytes;
-	if (packet->size != sizeof *reply && packet->size != sizeof(struct keeper_created)) {
+	if (packet->size != sizeof *reply && packet->size != sizeof(struct keeper_created) &&
+	    packet->size != sizeof(struct keeper_measured)) {
 		log_write(LOG_ERROR, NULL, "a reply of the keeper has a wrong size",
 		          LOG_FIELDS(log_number("size", (int64_t)packet->size)));
 		return;

@@ -16,8 +16,9 @@ struct keeper_client;
 
 struct keeper_answer {
 	const struct keeper_reply *reply;
-	const struct keeper_created *created; /* the same, of a CREATE that succeeded or KEEPER_FOUND; else NULL */
-	int *fds;                             /* non-NULL; whoever keeps one puts -1 in its place, the others are closed */
+	const struct keeper_created *created;   /* the same, of a CREATE that succeeded or KEEPER_FOUND; else NULL */
+	const struct keeper_measured *measured; /* the same, of a MEASURE that succeeded; else NULL */
+	int *fds; /* non-NULL; whoever keeps one puts -1 in its place, the others are closed */
 	size_t fd_count;
 };
 

@@ -124,6 +124,14 @@ void leaves_free(struct sandbox *sandbox)
 	free_list(&sandbox->unclaimed);
 }
 
+uint64_t leaves_ready(const struct sandbox *sandbox)
+{
+	uint64_t count = 0;
+	for (const struct spare_leaf *spare = sandbox->spares; spare; spare = spare->next)
+		count++;
+	return count;
+}
+
 void leaves_note(struct sandbox *sandbox, uint32_t process)
 {
 	add(&sandbox->unclaimed, process);

@@ -217,6 +217,35 @@ static struct sandbox *create(void *context, const struct sandbox_spec *spec, co
 	return sandbox;
 }
 
+static const struct sandbox_usage unknown_usage = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                                                   UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+static void tell_unknown(struct sandbox *sandbox, uint32_t process)
+{
+	(void)process;
+	if (!sandbox->is_ending && !sandbox->is_lost)
+		sandbox->events->measured(sandbox->owner, &unknown_usage);
+}
+
+static void measure_answered(void *owner, uint32_t process, const struct keeper_answer *answer)
+{
+	struct sandbox *sandbox = owner;
+	(void)process;
+	if (sandbox->is_ending || sandbox->is_lost)
+		return;
+	struct sandbox_usage usage = answer->measured ? answer->measured->usage : unknown_usage;
+	uint64_t ready = leaves_ready(sandbox); /* a child of init's in each, which is not the user's */
+	if (usage.tasks != UINT64_MAX)
+		usage.tasks = usage.tasks > ready ? usage.tasks - ready : 0;
+	sandbox->events->measured(sandbox->owner, &usage);
+}
+
+static void measure(struct sandbox *sandbox)
+{
+	if (!sandbox_ask(sandbox, KEEPER_MEASURE, 0, measure_answered))
+		namespaces_defer(sandbox, tell_unknown, 0);
+}
+
 static void destroy(struct sandbox *sandbox)
 {
 	bool is_asked_for = sandbox->init || sandbox->is_lost || sandbox->is_syncing;
@@ -250,6 +279,7 @@ static const struct driver table = {
 	.signal = sandbox_signal,
 	.kill = sandbox_kill,
 	.usage = sandbox_ask_usage,
+	.measure = measure,
 	.close_stdin = sandbox_close_stdin,
 	.forget = sandbox_forget,
 };

@@ -133,6 +133,7 @@ void leaves_ask(struct sandbox *sandbox);
 /* Launch PROCESS if its leaf is here, fail it if there will be none; else it waits. */
 void leaves_launch(struct sandbox *sandbox, struct process *process);
 void leaves_free(struct sandbox *sandbox);
+uint64_t leaves_ready(const struct sandbox *sandbox); /* how many are prepared for processes to come */
 /* PROCESS has a leaf of an earlier gateway's. Where none uses it, it is dropped when a later process is started. */
 void leaves_note(struct sandbox *sandbox, uint32_t process);
 bool leaves_claim(struct sandbox *sandbox, uint32_t process);

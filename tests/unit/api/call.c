@@ -182,7 +182,10 @@ Test(call, a_session_from_its_making_to_its_end)
 	cr_expect(map_is(list, "session", session) && map_is(list, "name", "") && map_uint(list, "processes") == 0);
 	cr_expect(map_uint(list, "participants") == 0 && map_uint(list, "created_us") > 0);
 	front_call(&front, 2, "session.info", of_session(0));
+	cr_expect_not(front_is_answered(&front, 2), "not before it is known what it uses");
+	house_measured(&front.house, 4096, 1);
 	struct reader info = front_result(&front, 2);
+	cr_expect_eq(map_uint(map_map(info, "usage"), "memory_bytes"), 4096);
 	cr_expect(map_uint(map_map(info, "limits"), "memory") == UINT64_C(1) << 30);
 	cr_expect(map_uint(map_map(info, "journal"), "first") == 1 && map_uint(map_map(info, "journal"), "last") == 0);
 	map_array(info, "layers", &count);
@@ -362,6 +365,7 @@ Test(call, a_cancelled_wait_leaves_the_process_alone)
 /* The caller goes away with everything open: what was started for it alone ends, the rest goes on, nothing is told. */
 Test(call, a_caller_that_leaves_hears_nothing_more)
 {
+	front_call(&front, 6, "session.info", of_session(0)); /* is measured when it is gone */
 	struct actor *kept = started(1, "process.start"), *bound = started(2, "process.run");
 	front_call(&front, 3, "process.wait", of_process(1, 0));
 	front_call(&front, 4, "process.kill", of_process(2, 0));
@@ -370,7 +374,8 @@ Test(call, a_caller_that_leaves_hears_nothing_more)
 	caller_finish(&front.caller);
 	cr_expect(bound->kills >= 1 && kept->kills == 0);
 	actor_is_over(&front.house, kept, EXIT_STATUS(0)); /* of the second sandbox's session: the first one's actors */
-	cr_expect_not(front_is_answered(&front, 3) || front_is_answered(&front, 4) || front_is_answered(&front, 5));
+	cr_expect_not(front_is_answered(&front, 3) || front_is_answered(&front, 4) || front_is_answered(&front, 5) ||
+	              front_is_answered(&front, 6));
 	cr_expect_eq(made->state, SESSION_CREATING);
 }
 

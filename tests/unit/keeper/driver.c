@@ -132,6 +132,49 @@ Test(driver, kills_trees, .timeout = 60)
 	world_end();
 }
 
+static void measure(void)
+{
+	world.measured = false;
+	CALL(world.driver->measure(world.sandbox));
+	world_wait_until(&world.measured, "measured");
+}
+
+/* What a whole sandbox uses: nothing of it is the user's before a process runs; what ended stays counted where it used time, and
+ * files take room until they are removed. */
+Test(driver, measures_a_sandbox, .timeout = 60)
+{
+	char text[256];
+	world_open();
+	measure();
+	struct sandbox_usage before = world.usage;
+	world_start_shell(1,
+	                  "head -c 20M /dev/zero >/work/f; touch /tmp/1 /tmp/2 /tmp/3; echo ready; sleep 300 & sleep 300");
+	world_wait_until(&world.seen[1].started, "started");
+	for (size_t got = 0; got < 6; usleep(10000)) {
+		ssize_t n = read(world.seen[1].streams.stdout_fd, text, sizeof text);
+		got += n > 0 ? (size_t)n : 0;
+	}
+	measure();
+	cr_expect(world.usage.workspace >= before.workspace + (20 << 20) && world.usage.inodes >= before.inodes + 4,
+	          "%llu bytes, %llu inodes", (unsigned long long)world.usage.workspace,
+	          (unsigned long long)world.usage.inodes);
+	if (world.layers.layers[LAYER_CGROUP].on) {
+		cr_expect_eq(before.tasks, 0, "%llu before anything ran", (unsigned long long)before.tasks);
+		cr_expect_eq(world.usage.tasks, 3, "%llu", (unsigned long long)world.usage.tasks);
+		cr_expect(world.usage.cpu_us > before.cpu_us && world.usage.cpu_us < 60000000);
+	}
+	if (world.layers.layers[LAYER_CGROUP_MEMORY].on)
+		cr_expect(world.usage.memory >= 20 << 20 && world.usage.memory_peak >= world.usage.memory &&
+		              world.usage.memory < UINT64_C(1) << 30,
+		          "%llu", (unsigned long long)world.usage.memory);
+	CALL(world.driver->kill(world.sandbox, 1));
+	world_wait_until(&world.seen[1].killed, "killed");
+	measure();
+	cr_expect(!world.layers.layers[LAYER_CGROUP].on || world.usage.tasks == 0);
+	world_forget(1);
+	world_end();
+}
+
 /* A signal that is asked for right after the start reaches the process that it was meant for. */
 Test(driver, signals_early, .timeout = 60)
 {

@@ -101,6 +101,7 @@ Test(requests, refuses_what_is_malformed, .timeout = 60)
 		{KEEPER_DROP_LEAF, one, 1, "drop in an unknown session"},
 		{KEEPER_USAGE, one, 1, "usage of an unknown session"},
 		{KEEPER_FREEZE, one, 1, "freeze of an unknown session"},
+		{KEEPER_MEASURE, one, 0, "measuring an unknown session"},
 		{KEEPER_CREATE, "AAAAAAAAAAAAAAAA", 0, "a session of capitals"},
 		{KEEPER_CREATE, "../../etc/shadow", 0, "a session that is a path"},
 		{KEEPER_CREATE, "aaaaaaaa\0aaaaaaa", 0, "a session with a NUL"},
@@ -160,6 +161,8 @@ Test(requests, keeps_order_in_a_sandbox, .timeout = 60)
 	must_be(KEEPER_ADOPT, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 0, KEEPER_REFUSED, "adopt, but not first");
 	must_be(KEEPER_USAGE, one, 2, KEEPER_REFUSED, "usage without a leaf");
 	must_be(KEEPER_FREEZE, one, 2, KEEPER_REFUSED, "neither on nor off");
+	must_be(KEEPER_MEASURE, one, 1, KEEPER_REFUSED, "measuring a process");
+	must_be(KEEPER_MEASURE, other, 0, KEEPER_REFUSED, "measuring a foreign session");
 	must_be(KEEPER_DROP_LEAF, one, 7, KEEPER_OK, "drop");
 	must_be(KEEPER_KILL, one, 7, KEEPER_REFUSED, "kill of what was dropped");
 	must_be(KEEPER_CREATE, other, 0, KEEPER_OK, "a second sandbox");

@@ -72,6 +72,14 @@ static void on_usage(void *owner, uint32_t process, const struct process_usage *
 	told();
 }
 
+static void on_measured(void *owner, const struct sandbox_usage *usage)
+{
+	(void)owner;
+	world.measured = true;
+	world.usage = *usage;
+	told();
+}
+
 static void on_lost(void *owner, const char *message)
 {
 	(void)owner;
@@ -114,6 +122,7 @@ static const struct sandbox_events events = {
 	.exited = on_exited,
 	.killed = on_killed,
 	.usage = on_usage,
+	.measured = on_measured,
 	.lost = on_lost,
 	.destroyed = on_destroyed,
 	.denied = on_denied,

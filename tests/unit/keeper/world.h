@@ -27,7 +27,8 @@ struct world {
 	struct layer_report layers;
 	struct seen seen[PROCESSES];
 	bool in_call; /* no event may come now */
-	bool created, destroyed, lost, synced, adopted, keeper_gone, timed_out;
+	bool created, destroyed, lost, synced, adopted, keeper_gone, measured, timed_out;
+	struct sandbox_usage usage;
 	bool is_unwanted;         /* what is found is left to be destroyed */
 	unsigned found;           /* sandboxes */
 	void (*on_adopted)(void); /* called by `done` */

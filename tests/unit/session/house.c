@@ -83,6 +83,12 @@ static void ask_usage(struct sandbox *sandbox, uint32_t number)
 	actor_of(sandbox, number)->usages++;
 }
 
+static void measure(struct sandbox *sandbox)
+{
+	cr_assert_eq(sandbox->destroys, 0, "the driver is asked for something after destroy()");
+	sandbox->measures++;
+}
+
 static void close_stdin(struct sandbox *sandbox, uint32_t number)
 {
 	actor_of(sandbox, number)->stdin_closes++;
@@ -113,6 +119,7 @@ void house_open_empty(struct house *house, uint64_t ring)
 	                                .signal = send_signal,
 	                                .kill = kill_tree,
 	                                .usage = ask_usage,
+	                                .measure = measure,
 	                                .close_stdin = close_stdin,
 	                                .forget = forget};
 	cr_assert_not_null(mkdtemp(house->folder));
@@ -199,6 +206,15 @@ struct session *house_create(struct house *house, struct ear *ear)
 void house_created(struct house *house)
 {
 	house->sandbox->events->created(house->sandbox->owner, &no_layers);
+}
+
+void house_measured(struct house *house, uint64_t memory, uint64_t tasks)
+{
+	struct sandbox_usage usage;
+	memset(&usage, 0xff, sizeof usage);
+	usage.memory = memory;
+	usage.tasks = tasks;
+	house->sandbox->events->measured(house->sandbox->owner, &usage);
 }
 
 void house_destroyed(struct house *house)

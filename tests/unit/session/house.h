@@ -29,6 +29,7 @@ struct sandbox {
 	const struct sandbox_events *events;
 	void *owner;
 	struct sandbox_spec spec;
+	unsigned measures;
 	unsigned destroys, strangers; /* strangers: forgets of processes that it does not know */
 	struct actor *actors[HOUSE_PROCESSES];
 	size_t actor_count;
@@ -62,6 +63,7 @@ void house_close(struct house *house);
 
 struct session *house_create(struct house *house, struct ear *ear);
 void house_created(struct house *house);
+void house_measured(struct house *house, uint64_t memory, uint64_t tasks); /* the rest is not known */
 void house_destroyed(struct house *house);             /* the driver says so; it must have been asked to destroy */
 void house_turn(struct house *house);                  /* let the loop do everything that is ready */
 void house_fire(struct house *house, ev_timer *timer); /* as if its time had come; it must be running */
