@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
+import { strictXterm } from "./strict_xterm.js";
 
 const PACK_FROM_BYTES = 1024;
 
@@ -40,5 +41,5 @@ export default defineConfig({
 			input: { index: page("index.html"), session: page("session.html"), replay: page("replay.html") },
 		},
 	},
-	plugins: [packed()],
+	plugins: [strictXterm(), packed()],
 });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { strictXterm } from "./strict_xterm.js";
 import { packed } from "./vite.config.js";
 
 /** embed.js: one script for pages of others, without a module or a second file. */
@@ -17,5 +18,5 @@ export default defineConfig({
 			fileName: () => "embed.js",
 		},
 	},
-	plugins: [packed()],
+	plugins: [strictXterm(), packed()],
 });

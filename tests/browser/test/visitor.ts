@@ -163,9 +163,11 @@ export class Visitor {
 		await this.page.keyboard.type(text);
 	}
 
-	/** The visible lines of the terminal. */
+	/** The visible lines of the terminal, empty ones too. */
 	async screen(): Promise<string> {
-		return this.page.locator(".pane .xterm-rows").first().innerText();
+		const rows = this.page.locator(".pane .xterm-rows").first();
+		const lines = await rows.evaluate((element) => [...element.children].map((row) => row.textContent));
+		return lines.map((line) => line.replaceAll("\u00a0", " ").trimEnd()).join("\n");
 	}
 
 	/** The cells of the terminal as they are drawn: runs of text, with how they look. The cursor is each viewer's own. */
@@ -178,7 +180,8 @@ export class Visitor {
 					let line = "";
 					let before = "";
 					for (const run of row.children) {
-						const look = [...run.classList].filter((name) => !name.startsWith("xterm-cursor")).join(" ");
+						const classes = [...run.classList].filter((name) => !name.startsWith("xterm-cursor"));
+						const look = [...classes, run.getAttribute("style") ?? ""].join(" ").trim();
 						line += (look === before ? "" : `<${look}>`) + run.textContent;
 						before = look;
 					}

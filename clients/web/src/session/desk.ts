@@ -18,6 +18,8 @@ export class Desk {
 	private isSplit = false;
 	private isChosen = false;
 	private isLive = false;
+	/** A process that was started here, until it is shown: the answer may come before the event; 0 = none. */
+	private wanted = 0;
 	/** What is to be done before the next frame. */
 	private readonly due = new Set<() => void>();
 	private readonly tabs = h("div", {
@@ -148,6 +150,12 @@ export class Desk {
 			(one, other) => rank(one) - rank(other) || one.number - other.number,
 		);
 		fill(this.tabs, ...listed.map((pane) => tabOf(pane, this.shown.includes(pane), () => this.choose(pane))));
+		const wanted = this.panes.get(this.wanted);
+		if (wanted) {
+			this.wanted = 0;
+			this.choose(wanted);
+			return;
+		}
 		const best = listed.find((pane) => pane.isTerminal && !pane.process.ending) ?? listed[0];
 		const isWaiting = this.shown.length === 0 || (!this.isChosen && best !== this.current);
 		if (best && isWaiting && !this.isSplit) {
@@ -213,15 +221,12 @@ export class Desk {
 	private async newTerminal(): Promise<void> {
 		const { room } = this;
 		await room.attempt(async () => {
-			const process = await room.session.start({
+			this.wanted = await room.session.start({
 				argv: ["/bin/bash"],
 				terminal: { cols: 80, rows: 24 },
 				name: "shell",
 			});
-			const pane = this.pane(process);
-			if (pane) {
-				this.choose(pane);
-			}
+			this.draw();
 		});
 	}
 
@@ -240,11 +245,24 @@ export class Desk {
 		document.body.dataset.panel = isOpen ? "closed" : "open";
 	}
 
+	/** Tab is the program's where a terminal has the focus: there must be another way out of it. */
 	private shortcut(event: KeyboardEvent): void {
-		if (event.ctrlKey && event.shiftKey && event.code === "KeyF") {
+		const ways: Readonly<Record<string, () => void>> = {
+			KeyF: () => this.current?.find(),
+			KeyL: () => this.leave(),
+		};
+		const way = event.ctrlKey && event.shiftKey && ways[event.code];
+		if (way) {
 			event.preventDefault();
-			this.current?.find();
+			way();
 		}
+	}
+
+	/** To the terminal's tab, or from there to the panel. */
+	private leave(): void {
+		const tab = this.tabs.querySelector<HTMLElement>(`[data-process="${this.current?.number ?? 0}"]`);
+		const isThere = tab === null || tab === document.activeElement;
+		(isThere ? this.panel.querySelector("input") : tab)?.focus();
 	}
 }
 

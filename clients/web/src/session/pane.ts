@@ -260,6 +260,7 @@ export function tabOf(pane: Pane, isChosen: boolean, choose: () => void): HTMLEl
 	tab.setAttribute("role", "tab");
 	tab.setAttribute("aria-selected", String(isChosen));
 	tab.tabIndex = isChosen ? 0 : -1;
+	tab.title = "Ctrl+Shift+L leads here from the terminal, and on to the people and notes";
 	tab.dataset.process = String(pane.number);
 	tab.dataset.kind = pane.isTerminal ? "terminal" : "pipes";
 	return tab;

@@ -71,6 +71,7 @@ export class Screen {
 		this.isOpen = true;
 		strictly(document, () => this.terminal.open(this.element));
 		this.terminal.textarea?.setAttribute("aria-label", this.options.label);
+		this.terminal.textarea?.setAttribute("aria-description", "Control Shift L leaves the terminal.");
 	}
 
 	/** Draw by the graphics card while it is looked at; where there is none, by the page. */
@@ -177,8 +178,8 @@ export class Screen {
 			event.preventDefault();
 			return false;
 		}
-		if (isChosen && event.code === "KeyF") {
-			return false;
+		if (isChosen && (event.code === "KeyF" || event.code === "KeyL")) {
+			return false; // the page's own
 		}
 		return !(event.ctrlKey && event.shiftKey && event.code === "KeyV");
 	}
