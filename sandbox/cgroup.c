@@ -48,12 +48,6 @@ static int make_dir(int above, const char *name, int *dir, struct error *err)
 	return -1;
 }
 
-/* A hierarchy that does nothing for these limits is left out: each costs every process a write to join it. */
-static bool is_wanted(const struct cgroup_hierarchy *hierarchy, const struct sandbox_limits *limits)
-{
-	return hierarchy->controllers != 1u << CGROUP_CPU || limits->cpu_percent > 0;
-}
-
 /* Hand the controllers of HIERARCHY (v2) on to DIR's children. */
 static int hand_on(const struct cgroup_hierarchy *hierarchy, int dir, struct error *err)
 {
@@ -65,16 +59,24 @@ static int hand_on(const struct cgroup_hierarchy *hierarchy, int dir, struct err
 	return *text ? cgroup_write(dir, "cgroup.subtree_control", text, err) : 0;
 }
 
+/* Each hierarchy with a `work` costs every process a write to join it. Where the session's own group alone says how much
+ * processor time it gets, they are born into that one, as init's children. */
+static bool needs_work(const struct cgroup_hierarchy *hierarchy, const struct sandbox_limits *limits)
+{
+	return hierarchy->controllers != 1u << CGROUP_CPU || limits->cpu_percent > 0;
+}
+
 /* Init needs a group of its own only on v2, where no process may stand beside controllers; and there it makes the
  * whole session one thing to kill. On v1 it stands in the session's own. */
-static int make_groups(struct cgroup_session *session, unsigned index, struct error *err)
+static int make_groups(struct cgroup_session *session, unsigned index, const struct sandbox_limits *limits,
+                       struct error *err)
 {
 	const struct cgroup_hierarchy *hierarchy = &session->top.host->hierarchies[index];
 	int *top = &session->top.dirs[index], *work = &session->work.dirs[index], *init = &session->init.dirs[index];
 	if (make_dir(hierarchy->parent, session->name, top, err) < 0)
 		return -1;
 	if (!hierarchy->v2)
-		return make_dir(*top, "work", work, err);
+		return needs_work(hierarchy, limits) ? make_dir(*top, "work", work, err) : 0;
 	if (hand_on(hierarchy, *top, err) < 0 || make_dir(*top, "work", work, err) < 0 ||
 	    hand_on(hierarchy, *work, err) < 0)
 		return -1;
@@ -90,8 +92,9 @@ int cgroup_session_create(struct cgroup_session *session, const struct cgroup_ho
 	group_init(&session->work, host);
 	int result = 0;
 	for (unsigned i = 0; result == 0 && i < host->count; i++)
-		if (is_wanted(&host->hierarchies[i], limits))
-			result = make_groups(session, i, err);
+		result = make_groups(session, i, limits, err);
+	if (result == 0)
+		result = host->driver->weigh(&session->top, limits->cpu_weight, err);
 	if (result == 0)
 		result = host->driver->limit(&session->work, limits, err);
 	if (result < 0)

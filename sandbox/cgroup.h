@@ -59,6 +59,8 @@ struct cgroup_driver {
 	uint32_t leaf_controllers; /* hierarchies with one of these have a directory for each leaf */
 	/* Put LIMITS on WORK. */
 	int (*limit)(const struct cgroup_group *work, const struct sandbox_limits *limits, struct error *err);
+	/* Say how much processor time a session gets beside others: cpu.weight's numbers. */
+	int (*weigh)(const struct cgroup_group *top, uint32_t weight, struct error *err);
 	/* What a new leaf needs before anything lives in it. */
 	int (*prepare_leaf)(const struct cgroup_group *leaf, struct error *err);
 	/* Kill what is in GROUP and below; may have to be repeated until it is empty. */

@@ -15,6 +15,7 @@ void cgroup_v2_cpu_usage(const struct cgroup_group *leaf, struct process_usage *
 void cgroup_v2_measure_cpu(const struct cgroup_group *work, struct sandbox_usage *usage); /* and pressure */
 
 int cgroup_v1_limit(const struct cgroup_group *work, const struct sandbox_limits *limits, struct error *err);
+int cgroup_v1_weigh(const struct cgroup_group *top, uint32_t weight, struct error *err);
 int cgroup_v1_prepare_leaf(const struct cgroup_group *leaf, struct error *err);
 void cgroup_v1_memory_usage(const struct cgroup_group *leaf, struct process_usage *usage);
 void cgroup_v1_measure_memory(const struct cgroup_group *work, struct sandbox_usage *usage); /* and tasks */

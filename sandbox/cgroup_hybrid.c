@@ -22,6 +22,7 @@ const struct cgroup_driver cgroup_hybrid = {
 	.name = "hybrid",
 	.leaf_controllers = 1u << CGROUP_UNIFIED | 1u << CGROUP_MEMORY,
 	.limit = cgroup_v1_limit,
+	.weigh = cgroup_v1_weigh,
 	.prepare_leaf = cgroup_v1_prepare_leaf,
 	.kill = cgroup_v2_kill,
 	.is_empty = cgroup_v2_is_empty,

@@ -17,6 +17,12 @@ static int limit(const struct cgroup_group *work, const struct sandbox_limits *l
 	return 0;
 }
 
+static int weigh(const struct cgroup_group *top, uint32_t weight, struct error *err)
+{
+	(void)top, (void)weight, (void)err;
+	return 0;
+}
+
 static int prepare_leaf(const struct cgroup_group *leaf, struct error *err)
 {
 	(void)leaf, (void)err;
@@ -61,6 +67,7 @@ static int freeze(const struct cgroup_group *work, bool frozen, struct error *er
 const struct cgroup_driver cgroup_none = {
 	.name = "none",
 	.limit = limit,
+	.weigh = weigh,
 	.prepare_leaf = prepare_leaf,
 	.kill = kill_group,
 	.is_empty = is_empty,

@@ -37,6 +37,13 @@ int cgroup_v1_limit(const struct cgroup_group *work, const struct sandbox_limits
 	return cgroup_write_number(cpu, "cpu.cfs_quota_us", quota, err);
 }
 
+/* 1,024 shares are v1's standard, as a weight of 100 is v2's; fewer than 2 there are not. */
+int cgroup_v1_weigh(const struct cgroup_group *top, uint32_t weight, struct error *err)
+{
+	int dir = cgroup_dir(top, CGROUP_CPU);
+	return dir < 0 ? 0 : cgroup_write_number(dir, "cpu.shares", (uint64_t)weight * 1024 / 100, err);
+}
+
 int cgroup_v1_prepare_leaf(const struct cgroup_group *leaf, struct error *err)
 {
 	(void)leaf, (void)err;
@@ -122,6 +129,7 @@ const struct cgroup_driver cgroup_v1 = {
 	.name = "v1",
 	.leaf_controllers = 1u << CGROUP_MEMORY | 1u << CGROUP_CPUACCT,
 	.limit = cgroup_v1_limit,
+	.weigh = cgroup_v1_weigh,
 	.prepare_leaf = cgroup_v1_prepare_leaf,
 	.kill = kill_group,
 	.is_empty = is_empty,

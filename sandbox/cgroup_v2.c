@@ -53,6 +53,11 @@ static int limit(const struct cgroup_group *work, const struct sandbox_limits *l
 	return 0;
 }
 
+static int weigh(const struct cgroup_group *top, uint32_t weight, struct error *err)
+{
+	return has(top, CGROUP_CPU) ? cgroup_write_number(dir_of(top), "cpu.weight", weight, err) : 0;
+}
+
 /* The victim of a memory shortage dies with its whole leaf, not as one process of it. */
 static int prepare_leaf(const struct cgroup_group *leaf, struct error *err)
 {
@@ -152,6 +157,7 @@ const struct cgroup_driver cgroup_v2 = {
 	.name = "v2",
 	.leaf_controllers = 1u << CGROUP_UNIFIED,
 	.limit = limit,
+	.weigh = weigh,
 	.prepare_leaf = prepare_leaf,
 	.kill = cgroup_v2_kill,
 	.is_empty = cgroup_v2_is_empty,

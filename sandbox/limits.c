@@ -30,6 +30,7 @@ static const struct limits_row rows[] = {
 #undef PROCESS_LIMIT
 #undef TENANT_LIMIT
 	{NARROW(profile), PROFILE_DEFAULT, 0, PROFILES - 1, "profile: there is none of this number"},
+	{NARROW(own_time), 0, 0, 1, "own_time: 0 or 1 is allowed"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };

@@ -16,9 +16,11 @@ struct sandbox_limits {
 	uint32_t processes;   /* tasks (processes and threads) at once */
 	uint32_t inodes;      /* inodes on that tmpfs */
 	uint32_t cpu_percent; /* percent of one core; 0 = no limit */
+	uint32_t cpu_weight;  /* its share of processor time beside other sandboxes', where there is not enough for all */
 	uint32_t open_files;  /* RLIMIT_NOFILE of each process */
 	uint32_t ptys;        /* terminals at once (devpts max=) */
 	uint32_t profile;     /* the system calls: enum profile */
+	uint32_t own_time;    /* 1: a time namespace, in which the clocks since boot begin with the sandbox */
 };
 
 /* The limits of a session that asked for nothing. */

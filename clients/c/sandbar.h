@@ -134,7 +134,7 @@ int sandbar_call(struct sandbar *sandbar, const char *method, const void *params
 enum { SANDBAR_SESSION_BYTES = 17 }; /* 16 characters and NUL */
 
 struct sandbar_limits { /* 0 = the server's default; SANDBAR_NO_LIMIT = none, where the server allows that */
-	uint64_t memory, processes, cpu, workspace, inodes, open_files, file_size;
+	uint64_t memory, processes, cpu, cpu_weight, workspace, inodes, open_files, file_size;
 };
 #define SANDBAR_NO_LIMIT UINT64_MAX
 

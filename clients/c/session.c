@@ -15,6 +15,7 @@ static const struct limit_row {
 	{"memory", offsetof(struct sandbar_limits, memory)},
 	{"processes", offsetof(struct sandbar_limits, processes)},
 	{"cpu", offsetof(struct sandbar_limits, cpu)},
+	{"cpu_weight", offsetof(struct sandbar_limits, cpu_weight)},
 	{"workspace", offsetof(struct sandbar_limits, workspace)},
 	{"inodes", offsetof(struct sandbar_limits, inodes)},
 	{"open_files", offsetof(struct sandbar_limits, open_files)},

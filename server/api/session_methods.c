@@ -365,10 +365,11 @@ static void write_layers(struct writer *writer, const struct layer_report *repor
 static void write_limits(struct writer *writer, const struct sandbox_limits *limits)
 {
 	writer_str(writer, "limits");
-	writer_map(writer, 7);
+	writer_map(writer, 8);
 	writer_key_uint(writer, "memory", limits->memory);
 	writer_key_uint(writer, "processes", limits->processes);
 	writer_key_uint(writer, "cpu", limits->cpu_percent);
+	writer_key_uint(writer, "cpu_weight", limits->cpu_weight);
 	writer_key_uint(writer, "workspace", limits->workspace);
 	writer_key_uint(writer, "inodes", limits->inodes);
 	writer_key_uint(writer, "open_files", limits->open_files);

@@ -23,7 +23,8 @@ static const struct {
 	{                                             \
 #field, offsetof(struct limit_set, field) \
 	}
-	ROW(memory), ROW(processes), ROW(cpu), ROW(workspace), ROW(inodes), ROW(open_files), ROW(file_size),
+	ROW(memory),    ROW(processes), ROW(cpu),        ROW(cpu_weight),
+	ROW(workspace), ROW(inodes),    ROW(open_files), ROW(file_size),
 #undef ROW
 };
 enum { LIMITS = sizeof limits / sizeof limits[0] };
@@ -45,6 +46,7 @@ const struct param limit_fields[] = {
 	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 50, "bytes, of all processes and their files"),
 	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
 	LIMIT_ROW(cpu, 0, 100 * 1024, "percent of one core; 0 = no limit"),
+	LIMIT_ROW(cpu_weight, 0, 10000, "share of processor time beside other sessions'; 100 is the standard"),
 	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 50, "bytes of /work, /tmp and /dev/shm together"),
 	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
 	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
@@ -112,6 +114,7 @@ static struct sandbox_limits limits_of(const struct limit_set *asked, const stru
 	CHOOSE(memory, memory);
 	CHOOSE(processes, processes);
 	CHOOSE(cpu_percent, cpu);
+	CHOOSE(cpu_weight, cpu_weight);
 	CHOOSE(workspace, workspace);
 	CHOOSE(inodes, inodes);
 	CHOOSE(open_files, open_files);
@@ -120,10 +123,19 @@ static struct sandbox_limits limits_of(const struct limit_set *asked, const stru
 	return result;
 }
 
+/* A share is taken from others: nobody gives himself more of it than the operator does. */
+static uint64_t most_of(const struct template *template, size_t row)
+{
+	uint64_t most = limit_at(&template->most, row);
+	if (most > 0 || limits[row].offset != offsetof(struct limit_set, cpu_weight))
+		return most;
+	return template->limits.cpu_weight ? template->limits.cpu_weight : sandbox_limits_default().cpu_weight;
+}
+
 static bool within_most(struct call *call, const struct template *template, const struct session_create_args *args)
 {
 	for (size_t i = 0; i < LIMITS; i++) {
-		uint64_t asked = limit_at(&args->limits, i), most = limit_at(&template->most, i);
+		uint64_t asked = limit_at(&args->limits, i), most = most_of(template, i);
 		if (most == 0 || asked <= most)
 			continue;
 		call_fail(call, CODE_LIMIT, "limit", limits[i].name, "the template `%s` allows a `%s` of at most %llu",

@@ -18,7 +18,7 @@ enum {
 
 /* 0 = not said. */
 struct limit_set {
-	uint64_t memory, processes, cpu, workspace, inodes, open_files, file_size;
+	uint64_t memory, processes, cpu, cpu_weight, workspace, inodes, open_files, file_size;
 };
 
 struct template

@@ -26,6 +26,10 @@ env = LANG=C
 require = seccomp
 profile = build
 
+[template heavy]
+cpu-weight = 300
+max-cpu-weight = 600
+
 [template default]
 processes = 32
 max-processes = 64
@@ -59,7 +63,7 @@ def test_a_profile_of_a_template_is_not_the_clients_to_change(server):
             session = client.create(template=template, profile=profile)
             assert client.call("session.info", session=session)["profile"] == profile
             client.call("session.end", session=session)
-        assert {row["name"]: row["profile"] for row in client.call("template.list")["templates"]} == {"small": "build", "default": None}
+        assert {row["name"]: row["profile"] for row in client.call("template.list")["templates"]} == {"small": "build", "heavy": None, "default": None}
 
 
 def test_a_session_of_a_template(server):
@@ -88,8 +92,20 @@ def test_the_default_can_be_configured(server):
         client.call("session.end", session=session)
         assert refused(client, limits={"processes": 65}).data == {"limit": "processes"}
         rows = {row["name"]: row for row in client.call("template.list")["templates"]}
-        assert set(rows) == {"small", "default"} and rows["small"]["require"] == ["seccomp"]
+        assert set(rows) == {"small", "heavy", "default"} and rows["small"]["require"] == ["seccomp"]
         assert rows["small"]["most"] == {"memory": 128 << 20} and rows["small"]["ttl_ms"] == 600000
+
+
+@pytest.mark.parametrize("template, given, most", [("heavy", 300, 600), ("default", 100, 100), ("small", 100, 100)])
+def test_a_share_is_not_the_clients_to_raise(server, template, given, most):
+    """Less may be asked for, and more only as far as the operator says."""
+    with server.client() as client:
+        for limits, weight in (({}, given), ({"cpu_weight": 10}, 10), ({"cpu_weight": most}, most)):
+            session = client.create(template=template, limits=limits)
+            assert client.call("session.info", session=session)["limits"]["cpu_weight"] == weight
+            client.call("session.end", session=session)
+        error = refused(client, template=template, limits={"cpu_weight": most + 1})
+        assert error.code == "limit" and error.data == {"limit": "cpu_weight"} and str(most) in str(error)
 
 
 def test_the_command_makes_one(server):

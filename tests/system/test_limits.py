@@ -1,5 +1,6 @@
 """Each row of docs/limits.md, which is made of the table that the server checks by: run into it, and see what it says."""
 
+import os
 import pathlib
 import re
 import time
@@ -111,6 +112,42 @@ def test_cpu(any_server):
         client.call("session.end", session=session)
 
 
+def spinning(client, count, **limits):
+    """A session in which COUNT processes turn, and what it has used by now in ms."""
+    session = create(client, **limits)
+    client.start(session, "sh", "-c", f"for n in $(seq {count}); do sh -c 'while :; do :; done' & done; wait")
+    return session, lambda: client.call("session.info", session=session)["usage"]["cpu_ms"]
+
+
+def shares(client, one, other):
+    """How much more processor time the first gets than the second, over three seconds."""
+    (first, of_first), (second, of_second) = spinning(client, **one), spinning(client, **other)
+    time.sleep(1)
+    before = of_first(), of_second()
+    time.sleep(3)
+    after = of_first(), of_second()
+    for session in (first, second):
+        client.call("session.end", session=session)
+    return (after[0] - before[0]) / max(1, after[1] - before[1])
+
+
+def test_cpu_weight(any_server):
+    """Two sessions that both take all there is: the one with a twentieth of the weight gets much less."""
+    with any_server.client() as client:
+        needs(client, "cgroup-cpu")
+        cores = os.cpu_count()
+        assert ROWS["cpu_weight"][0] == "it runs slower"
+        assert shares(client, {"count": 2 * cores}, {"count": 2 * cores, "cpu_weight": 5}) > 4
+
+
+def test_a_crowd_of_processes_gets_no_more_than_one_that_is_alone(any_server):
+    """Sessions share the processor, not processes: sixteen of one do not outvote as many as there are cores of another."""
+    with any_server.client() as client:
+        needs(client, "cgroup-cpu")
+        cores = os.cpu_count()
+        assert shares(client, {"count": 16 * cores}, {"count": cores}) < 4
+
+
 SOON = int(400 * SLOWNESS)  # milliseconds: the shell must have set its trap by then
 CLOCKS = {
     "wall_ms": (SOON, "while :; do sleep 0.02; done"),
@@ -153,4 +190,4 @@ def test_too_many_that_clients_started(any_server):
 
 def test_every_row_is_tested():
     clients = next(row for row in ROWS if "clients" in row)
-    assert set(ROWS) == {*ACTIONS, *CLOCKS, "memory", "file_size", "cpu", clients}
+    assert set(ROWS) == {*ACTIONS, *CLOCKS, "memory", "file_size", "cpu", "cpu_weight", clients}

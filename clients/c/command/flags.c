@@ -189,6 +189,7 @@ static const struct flag FLAGS[] = {
 	{"memory", 0, "BYTES", read_byte_limit, FIELD(limits.memory), 0, "run new", "limit: memory of the session"},
 	{"processes", 0, "N", read_count_limit, FIELD(limits.processes), 0, "run new", "limit: processes and threads at once"},
 	{"cpu-percent", 0, "N", read_count_limit, FIELD(limits.cpu), 0, "run new", "limit: percent of one core; 0 = all"},
+	{"cpu-weight", 0, "N", read_number, FIELD(limits.cpu_weight), 0, "run new", "limit: share of processor time beside other sessions' (1 to what the template allows; 100 is the standard)"},
 	{"workspace", 0, "BYTES", read_byte_limit, FIELD(limits.workspace), 0, "run new", "limit: files of the session"},
 	{"inodes", 0, "N", read_count_limit, FIELD(limits.inodes), 0, "run new", "limit: number of files"},
 	{"open-files", 0, "N", read_count_limit, FIELD(limits.open_files), 0, "run new", "limit: open files of a process"},

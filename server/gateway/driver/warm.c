@@ -102,7 +102,7 @@ static const struct sandbox_events events = {
 
 /* --- keeping and taking ---------------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct sandbox_limits) == 3 * sizeof(uint64_t) + 6 * sizeof(uint32_t), "no padding to compare");
+_Static_assert(sizeof(struct sandbox_limits) == 3 * sizeof(uint64_t) + 8 * sizeof(uint32_t), "no padding to compare");
 
 static bool is_alike(const struct sandbox_spec *one, const struct sandbox_spec *other)
 {

@@ -411,7 +411,7 @@ const struct abuse ABUSES[] = {
 	{"vfork-chain", "each child makes the next while its parent waits for it", "pids.max", "-", {EAGAIN}, press_vforks},
 	{"zombies", "children that nobody waits for", "pids.max", "-", {EAGAIN}, press_zombies},
 	{"orphans", "orphans for process 1, without end", "init", "-", {ABUSE_ENDLESS}, press_orphans},
-	{"processor", "sixteen processes that only turn", "cpu.weight", "-", {ABUSE_ENDLESS}, press_processor},
+	{"processor", "sixteen processes that only turn", "cpu.weight", "cgroup-cpu", {ABUSE_ENDLESS}, press_processor},
 	{"memory-heap", "malloc, touched", "memory.max", "cgroup-memory", {OOM}, press_heap},
 	{"memory-maps", "mmap, populated", "memory.max", "cgroup-memory", {OOM}, press_maps},
 	{"memory-shared", "shared anonymous memory", "memory.max", "cgroup-memory", {OOM}, press_shared},

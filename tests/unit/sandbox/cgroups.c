@@ -92,6 +92,17 @@ static void expect_counted(const struct cgroup_host *host, const struct cgroup_g
 		EXPECT(usage.memory_peak > 0 && usage.oom_kills == 0, "%s", host->detail);
 }
 
+static void expect_weight(const struct cgroup_session *session, uint64_t weight)
+{
+	const struct cgroup_host *host = session->top.host;
+	if (host->where[CGROUP_CPU] < 0)
+		return;
+	bool is_v2 = host->hierarchies[host->where[CGROUP_CPU]].v2;
+	uint64_t number = cgroup_read_number(cgroup_dir(&session->top, CGROUP_CPU), is_v2 ? "cpu.weight" : "cpu.shares",
+	                                     NULL);
+	EXPECT(number == (is_v2 ? weight : weight * 1024 / 100), "%llu", (unsigned long long)number);
+}
+
 static void wait_empty(const struct cgroup_host *host, struct cgroup_group *leaf)
 {
 	for (int i = 0; host->driver->is_empty(leaf, NULL) != 1; i++) {
@@ -114,10 +125,12 @@ static void live_through(const char *driver)
 		story_skip("this host cannot show the driver `%s`: %s", driver, host.detail);
 	}
 	struct sandbox_limits limits = sandbox_limits_default();
+	limits.cpu_weight = 250;
 	struct cgroup_session session;
 	struct cgroup_group leaf;
 	int fds[8];
 	EXPECT(cgroup_session_create(&session, &host, "abcdefghijklmnop", &limits, &err) == 0, "%s", err.message);
+	expect_weight(&session, limits.cpu_weight);
 	int count = cgroup_leaf_create(&leaf, &session, 1, fds, &err);
 	EXPECT(count > 0, "%s", err.message);
 	EXPECT(host.driver->is_empty(&leaf, &err) == 1, "%s", err.message);
