@@ -113,9 +113,10 @@ def test_cpu(any_server):
 
 
 def spinning(client, count, **limits):
-    """A session in which COUNT processes turn, and what it has used by now in ms."""
+    """A session in which COUNT processes turn, each in a session of its own as the kernel calls it, since that shares the processor
+    among those (sched_autogroup); and what it has used by now in ms."""
     session = create(client, **limits)
-    client.start(session, "sh", "-c", f"for n in $(seq {count}); do sh -c 'while :; do :; done' & done; wait")
+    client.start(session, "sh", "-c", f"for n in $(seq {count}); do setsid sh -c 'while :; do :; done' & done; wait")
     return session, lambda: client.call("session.info", session=session)["usage"]["cpu_ms"]
 
 
