@@ -20,6 +20,14 @@ export default typescript.config(
 			"max-params": ["error", 5],
 		},
 	},
+	{
+		files: ["clients/web/public/*.js"], // for browsers that are too old for the rest
+		languageOptions: {
+			ecmaVersion: 5,
+			sourceType: "script",
+			globals: { window: "readonly", document: "readonly" },
+		},
+	},
 	{ files: ["**/*.test.ts"], rules: { "@typescript-eslint/no-floating-promises": "off" } }, // test() and before()
 	{
 		files: ["**/*.mjs"],

@@ -114,6 +114,13 @@ export function explain(error: { readonly code: string; readonly message: string
 	return told[error.code] ?? ["That did not work", error.message];
 }
 
+/** Show a page by MAIN, unless the browser lacks what that needs; then needs.js has said so. */
+export function begin(main: () => Promise<void>): void {
+	if (!document.documentElement.hasAttribute("data-lacking")) {
+		void main();
+	}
+}
+
 function brandMark(): Node {
 	return h("img", { src: "/icon.svg", alt: "", width: 24, height: 24 });
 }

@@ -2,7 +2,7 @@ import { SandbarError, Session, SessionView, type SessionInfo } from "sandbar";
 import { accountFor, connect, forget, takeFragment, type Fragment } from "./account.js";
 import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { commandLine, moment, plain } from "./format.js";
-import { PageFrame, explain } from "./frame.js";
+import { PageFrame, begin, explain } from "./frame.js";
 import { asciicast } from "./replay/asciicast.js";
 import { Player } from "./replay/player.js";
 import { Recording, type Track } from "./replay/recording.js";
@@ -234,4 +234,4 @@ async function main(): Promise<void> {
 	}
 }
 
-void main();
+begin(main);

@@ -1,7 +1,7 @@
 import { SandbarError, Session, type RoleName } from "sandbar";
 import { accountFor, connect, forget, ownName, takeFragment, type Fragment } from "./account.js";
 import { button, fill } from "./dom.js";
-import { PageFrame, explain } from "./frame.js";
+import { PageFrame, begin, explain } from "./frame.js";
 import { Desk } from "./session/desk.js";
 import { Room } from "./session/room.js";
 
@@ -75,4 +75,4 @@ async function main(): Promise<void> {
 	}
 }
 
-void main();
+begin(main);

@@ -3,7 +3,7 @@ import { accountFor, connect, forget, takeFragment } from "./account.js";
 import { ask } from "./dialog.js";
 import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { ago, plain } from "./format.js";
-import { PageFrame, explain } from "./frame.js";
+import { PageFrame, begin, explain } from "./frame.js";
 
 const LOOK_MS = 2000;
 
@@ -214,4 +214,4 @@ function refuse(frame: PageFrame, error: SandbarError): void {
 	);
 }
 
-void main();
+begin(main);

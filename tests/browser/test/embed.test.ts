@@ -1,37 +1,8 @@
 import assert from "node:assert/strict";
-import { createServer, type Server as HttpServer } from "node:http";
 import { after, before } from "node:test";
 import type { Page } from "playwright-core";
+import { Site, type Embedded } from "./site.js";
 import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
-
-/** A site of somebody else: one page, with a policy of its own where it has one. */
-class Site {
-	html = "";
-	policy: string | null = null;
-	private constructor(
-		private readonly server: HttpServer,
-		readonly origin: string,
-	) {}
-
-	static async open(): Promise<Site> {
-		const server = createServer((_request, response) => {
-			const policy = site.policy === null ? {} : { "content-security-policy": site.policy };
-			response.writeHead(200, { "content-type": "text/html; charset=utf-8", ...policy });
-			response.end(
-				`<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>site</title>${site.html}`,
-			);
-		});
-		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-		const address = server.address();
-		const site = new Site(server, `http://127.0.0.1:${typeof address === "object" ? (address?.port ?? 0) : 0}`);
-		return site;
-	}
-
-	close(): void {
-		this.server.close();
-		this.server.closeAllConnections();
-	}
-}
 
 let allowed: Site;
 let strange: Site;
@@ -47,10 +18,10 @@ after(async () => {
 	await house.close();
 });
 
-interface Embedded extends HTMLElement {
-	readonly text: string;
-	run(command: string): Promise<{ readonly exit_code: number }>;
-	write(text: string): void;
+/** An event that a page heard of its element. */
+interface Heard {
+	readonly name: string;
+	readonly detail: Readonly<Record<string, number>>;
 }
 
 async function shows(page: Page, text: string): Promise<void> {
@@ -143,5 +114,78 @@ test("the element: events, read-only, and a size that its container gives", asyn
 			"refused",
 		),
 	);
+	await session.end();
+});
+
+test("the element hears of what it missed, of each ending, and takes the keyboard", async () => {
+	const { session, process } = await house.session();
+	const wait = await session.start({
+		argv: ["bash", "-c", "seq 200000; echo counted; read -r line; echo got $line; sleep 600"],
+		terminal: { cols: 80, rows: 24 },
+	});
+	await session.kill(process);
+	const owner = await house.owner(session);
+	await owner.sees("counted");
+	const { token } = await session.share({ role: "editor" });
+	allowed.policy = null;
+	allowed.html = `<body><input><script src="${house.url}/embed.js"></script>
+		<sandbar-terminal session="${session.id}" token="${token}" process="${wait}"></sandbar-terminal>
+		<script>
+			const heard = [];
+			for (const name of ["ready", "gap", "exit"]) {
+				document.querySelector("sandbar-terminal").addEventListener(name, ({ detail }) => heard.push({ name, detail }));
+			}
+		</script>`;
+	const visitor = await house.visitor();
+	await visitor.page.goto(allowed.origin);
+	await shows(visitor.page, "counted");
+	await visitor.page.locator("input").focus();
+	await visitor.page.evaluate(() => document.querySelector<Embedded>("sandbar-terminal")?.focus());
+	await visitor.page.keyboard.type("keys\n");
+	await shows(visitor.page, "got keys");
+	await visitor.page.evaluate(() => document.querySelector<Embedded>("sandbar-terminal")?.run("echo ran; exit 5"));
+	await visitor.page.waitForFunction("heard.some(({ name }) => name === 'exit')");
+	const heard = await visitor.page.evaluate<readonly Heard[]>("heard");
+	assert.deepEqual(
+		heard.map(({ name }) => name),
+		["gap", "ready", "exit"],
+	);
+	assert.ok((heard[0]?.detail.to ?? 0) > (heard[0]?.detail.from ?? Infinity), "more than is replayed was written");
+	assert.equal(heard[1]?.detail.process, wait);
+	assert.equal(heard[2]?.detail.exit_code, 5);
+	await session.end();
+});
+
+test("a page's own xterm.js shows a session by the add-on, and types into it", async () => {
+	const { session } = await house.session();
+	await session.start(EMOJI);
+	const { token } = await session.share({ role: "editor" });
+	allowed.policy = null;
+	allowed.html = `<link rel="stylesheet" href="/xterm.css"><body><div id="place"></div>
+		<script src="/xterm.js"></script><script src="/unicode11.js"></script><script src="${house.url}/embed.js"></script>
+		<script>
+			const states = [];
+			const terminal = new Terminal({ cols: 80, rows: 24, allowProposedApi: true });
+			terminal.loadAddon(new Unicode11Addon.Unicode11Addon());
+			terminal.unicode.activeVersion = "11";
+			terminal.open(document.querySelector("#place"));
+			const addon = new Sandbar.SandbarAddon({
+				url: "${house.url}", session: "${session.id}", token: "${token}",
+				onState: (state) => states.push(state), onReady: (process) => states.push(process),
+			});
+			terminal.loadAddon(addon);
+			const text = () => Array.from({ length: 24 }, (_, row) => terminal.buffer.active.getLine(row).translateToString(true)).join("\\n");
+		</script>`;
+	const visitor = await house.visitor();
+	await visitor.page.goto(allowed.origin);
+	await visitor.page.waitForFunction(`text().includes(${JSON.stringify(EMOJI_SHOWN)})`);
+	assert.deepEqual(await visitor.page.evaluate("states"), ["connected", 2]);
+	const ran = visitor.page.evaluate(
+		"addon.run('read -r -p code: line; exit $line').then((ending) => ending.exit_code)",
+	);
+	await visitor.page.waitForFunction("text().includes('code:')");
+	await visitor.page.locator(".xterm-screen").click();
+	await visitor.page.keyboard.type("4\n");
+	assert.equal(await ran, 4);
 	await session.end();
 });

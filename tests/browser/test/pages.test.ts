@@ -200,6 +200,21 @@ test("with the graphics card, and without any storage", async () => {
 	await session.end();
 });
 
+test("a browser that is too old is told what it lacks, on every page", async () => {
+	const old = await house.visitor();
+	await old.context.addInitScript(() => {
+		Reflect.deleteProperty(window, "HTMLDialogElement");
+		Reflect.deleteProperty(CSSStyleSheet.prototype, "replaceSync");
+	});
+	for (const path of ["/", "/session", "/replay"]) {
+		await old.page.goto(house.url + path);
+		await old.page.getByRole("heading", { name: "This browser is too old" }).waitFor();
+		await old.page.getByText("lacks: dialogs, style sheets made by scripts.").waitFor();
+		assert.equal(await old.page.locator("header").count(), 0, "and nothing else is tried");
+		await old.accessibility();
+	}
+});
+
 test("a slow tab in a flood: it skips, says so, and answers keys; the others miss nothing", async () => {
 	const { session } = await house.session();
 	const slow = await house.owner(session);
