@@ -7,12 +7,14 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 import time
 
 import certificates
 import msgpack
 import pytest
-from websocket import Refused, WebSocket
+from websocket import PING, PONG, Refused, WebSocket
+from wire import SLOWNESS, STDIN
 
 
 @pytest.fixture(scope="module")
@@ -210,3 +212,65 @@ def test_other_addresses_need_tls(programs, start_server, files, tmp_path):
     assert "listening on http://0.0.0.0:" in open_one.text()
     secure = start_server("--listen", "0.0.0.0:0", "--tls-cert", str(files[0]), "--tls-key", str(files[1]))
     assert "listening on https://0.0.0.0:" in secure.text()
+
+
+def pong(connection):
+    """Seconds until a ping of ours was answered."""
+    begun = time.monotonic()
+    connection.send(b"here?", PING)
+    while connection.receive_frame()[1:] != (PONG, b"here?"):
+        pass
+    return time.monotonic() - begun
+
+
+def upload(server, context, session, stopped, sent):
+    """Ten kilobytes a second into a program that reads them."""
+    connection = connect(server, context)
+    process = call(connection, 2, "process.start", session=session, argv=["sh", "-c", "cat > upload"], stdin=True)["process"]
+    channel = call(connection, 3, "session.attach", session=session, after=0)["channel"]
+    while not stopped.wait(.1):
+        connection.send(b"".join(msgpack.packb(value) for value in (channel, [STDIN, process, sent[0], bytes(1024)])))
+        sent[0] += 1024
+    call(connection, 4, "session.list")
+    connection.close()
+
+
+@pytest.mark.seconds(400)
+def test_who_blocks_holds_up_nobody(server, files):
+    """S6, as one story: a session is in `sleep 60` that somebody waits for, a client uploads at 10 KB/s, four TLS handshakes have begun
+    and do not go on. A hundred other sessions are asked for an echo in turn, and pings go in between: none waits for those."""
+    context = certificates.trusting(files[0])
+    asking, sleeping = connect(server, context), connect(server, context)
+    slow = call(asking, 2, "session.create")["session"]
+    sleeping.send(b"".join(msgpack.packb(value) for value in (0, [0, 2, "process.run", [{"session": slow, "argv": ["sleep", "60"]}]])))
+    stalled = [socket.create_connection(server.address, 10) for _ in range(4)]
+    for connection in stalled:
+        connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(20))  # a ClientHello of 512 bytes, and 31 of them
+    stopped, sent = threading.Event(), [0]
+    uploader = threading.Thread(target=upload, args=(server, context, slow, stopped, sent))
+    uploader.start()
+    try:
+        sessions = [call(asking, 100 + number, "session.create")["session"] for number in range(100)]
+        echoes, pongs = [], []
+        for number, session in enumerate(sessions):
+            begun = time.monotonic()
+            answer = call(asking, 1000 + number, "process.run", session=session, argv=["echo", str(number)])
+            echoes.append(time.monotonic() - begun)
+            assert answer["stdout"] == b"%d\n" % number
+            pongs.append(pong(asking))
+        for number, session in enumerate(sessions):
+            call(asking, 2000 + number, "session.end", session=session)
+    finally:
+        stopped.set()
+        uploader.join(30)
+    assert sorted(echoes)[98] < 1 * SLOWNESS and sorted(pongs)[98] < .5 * SLOWNESS, (sorted(echoes)[-3:], sorted(pongs)[-3:])
+    listed = call(asking, 5000, "process.list", session=slow)["processes"]
+    assert [process["state"] for process in listed if process["argv"] == ["sleep", "60"]] == ["running"], "it has not blocked all the time"
+    assert sent[0] > 1024
+    got = call(asking, 5001, "process.run", session=slow, argv=["sh", "-c", "wc -c < upload"])["stdout"]
+    assert int(got) == sent[0]
+    for connection in stalled:
+        connection.close()
+    call(asking, 5002, "session.end", session=slow)
+    asking.close()
+    sleeping.close()
