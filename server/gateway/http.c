@@ -173,11 +173,17 @@ static int serve(struct gateway *gateway, struct lws *wsi, struct page_response 
 
 /* --- who may open a WebSocket --------------------------------------------------------------------------------- */
 
-/* A browser always sends its Origin; a program need not. The server's own is one whose host is the Host asked for. */
+/* A browser always sends its Origin; a program need not. The server's own is one whose host is the Host asked for, with
+ * either scheme: a proxy in front may add TLS. */
 static bool is_own_origin(const char *origin, const char *host)
 {
-	const char *after = strstr(origin, "://");
-	return after && strcmp(after + 3, host) == 0;
+	static const char *const schemes[] = {"http://", "https://"};
+	for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+		size_t length = strlen(schemes[i]);
+		if (strncmp(origin, schemes[i], length) == 0 && strcmp(origin + length, host) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool origin_is_allowed(const struct gateway_config *config, struct lws *wsi)

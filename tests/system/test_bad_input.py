@@ -310,6 +310,27 @@ def test_the_upgrade_is_refused_to_strangers(server):
         assert "sessions" in welcome.call("session.list")
 
 
+def test_look_alikes_are_strangers(server):
+    """T20: origins that look like the server's own, to people or to who compares carelessly: each is refused, over the name that the
+    client connects to and over the names that are always allowed. Nothing was started for any of them."""
+    host, port = server.address
+    names = [f"http://{host}.evil.example:{port}", f"http://evil.example/{host}:{port}", f"http://{host}:{port}@evil.example", f"http://{host}:{port}.evil.example",
+             f"http://{host}:{port}0", f"http://{host}:{port} ", f"http://{host}", f"ftp://{host}:{port}", f"{host}:{port}",
+             f"http://127.0.0.1\u3002evil.example:{port}", f"http://l\u043ecalhost:{port}", f"http://xn--lcalhost-2jg:{port}", f"http://localhost.:{port}",
+             f"http://127.0.0.\uff11:{port}", f"http://127.1:{port}", f"http://2130706433:{port}", f"http://localhost.evil.example:{port}",
+             "file://", "about:blank", f"http://[::1]:{port}", f"http://{host}:{port},http://evil.example"]
+    accepted = []
+    for name in names:
+        try:
+            WebSocket(server.address, headers=[("Origin", name)]).shut()
+            accepted.append(name)
+        except (Refused, Closed, OSError):
+            pass
+    assert accepted == []
+    with server.client(headers=[("Origin", f"http://{host}:{port}")]) as welcome:
+        assert welcome.call("session.list")["sessions"] == []
+
+
 def test_who_is_refused_is_told_why(server):
     """A page that says what is allowed; and a token in the address, where others would log it, opens nothing, however good it is."""
     upgrade = ("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
