@@ -178,13 +178,19 @@ test("on a phone: a row of keys, and everything in reach", async () => {
 	await session.end();
 });
 
-test("with the graphics card, and without any storage", async () => {
+test("with the graphics card; and without one, and without any storage", async () => {
 	const { session, process } = await house.session();
 	const drawn = await house.owner(session, { webgl: true });
 	await drawn.page.locator(".xterm canvas").first().waitFor();
 	const { token } = await session.share({ role: "editor" });
-	const bare = await house.visitor();
+	const bare = await house.visitor({ webgl: true });
 	await bare.context.addInitScript(() => {
+		const { getContext } = HTMLCanvasElement.prototype as { getContext: (kind: string) => unknown };
+		Object.assign(HTMLCanvasElement.prototype, {
+			getContext(this: HTMLCanvasElement, kind: string): unknown {
+				return kind.startsWith("webgl") ? null : getContext.call(this, kind);
+			},
+		});
 		for (const name of ["localStorage", "sessionStorage"]) {
 			Object.defineProperty(window, name, {
 				get: () => {
@@ -195,6 +201,8 @@ test("with the graphics card, and without any storage", async () => {
 	});
 	await bare.page.goto(`${house.url}/#${token}`);
 	await bare.connected();
+	await bare.types("echo drawn by the $((1+1))nd way\n");
+	await bare.sees("drawn by the 2nd way");
 	await session.kill(process);
 	await bare.page.getByText(/Ended: killed/).waitFor();
 	await session.end();
