@@ -158,7 +158,7 @@ QUERIES = {
 
 
 def test_queries_are_answered_once(client, session, guests):
-    """T11: a program asks who the terminal is, and where the cursor is, with nobody attached: it is answered within a second, once.
+    """T11, S2: a program asks who the terminal is, and where the cursor is, with nobody attached: it is answered within a second, once.
     Three viewers who join, and come again, make it no more."""
     script = (r"import os, select, time, tty; tty.setraw(0); os.write(1, b'\x1b[3;7H\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?2004$p\x1bP$qm\x1b\\' + b'\x1b]11;?\x07'); "
               r"begun = time.time(); got = b''; "
