@@ -224,7 +224,7 @@ def test_two_sizes_do_not_fight(server, client, session, guests):
 
 
 def test_the_drivers_window_counts(server, client, session, guests):
-    """Policy `driver`: the size is the driver's, whoever it is; where nobody drives, that of who was here first; a window that
+    """S1: policy `driver`: the size is the driver's, whoever it is; where nobody drives, that of who was here first; a window that
     is not the driver's waits until it is."""
     process = sh(client, session)
     watch = client.attach(session)
