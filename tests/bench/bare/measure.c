@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,26 @@ uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+uint64_t cpu_ns(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec used;
+	errno = clock_getcpuclockid(pid, &clock);
+	if (errno != 0 || clock_gettime(clock, &used) != 0)
+		die("the processor time of a process");
+	return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
+}
+
+void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		die("getrlimit");
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		die("setrlimit");
+}
+
 void samples_init(struct samples *samples, size_t capacity)
 {
 	*samples = (struct samples){.us = calloc(capacity, sizeof(double)), .capacity = capacity};
@@ -87,11 +108,18 @@ static double percentile(const struct samples *sorted, size_t percent)
 	return sorted->us[rank > 0 ? rank - 1 : 0];
 }
 
-void samples_print(struct samples *samples, const char *name)
+void samples_write(struct samples *samples)
 {
 	qsort(samples->us, samples->count, sizeof(double), by_size);
-	printf("{\"bench\": \"%s\", \"runs\": %zu, \"p50_us\": %.1f, \"p95_us\": %.1f, \"p99_us\": %.1f}\n", name,
-	       samples->count, percentile(samples, 50), percentile(samples, 95), percentile(samples, 99));
+	printf("\"runs\": %zu, \"p50_us\": %.1f, \"p95_us\": %.1f, \"p99_us\": %.1f", samples->count,
+	       percentile(samples, 50), percentile(samples, 95), percentile(samples, 99));
+}
+
+void samples_print(struct samples *samples, const char *name)
+{
+	printf("{\"bench\": \"%s\", ", name);
+	samples_write(samples);
+	printf("}\n");
 }
 
 void rate_print(const char *name, uint64_t bytes, uint64_t nanoseconds)

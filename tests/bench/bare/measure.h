@@ -21,7 +21,9 @@ struct option_row {
  * (ARGC if there is none). */
 int options_read(int argc, char **argv, const struct option_row *rows);
 
-uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+uint64_t now_ns(void);        /* CLOCK_MONOTONIC */
+uint64_t cpu_ns(pid_t pid);   /* processor time of a process, all of its threads; dies if it is gone */
+void raise_descriptors(void); /* as many as this process may have */
 
 struct samples {
 	double *us;
@@ -32,6 +34,8 @@ void samples_init(struct samples *samples, size_t capacity);
 void samples_finish(struct samples *samples);
 void samples_add(struct samples *samples, uint64_t nanoseconds);
 
+/* "runs": n, "p50_us": ..., "p95_us": ..., "p99_us": ... for who prints more than these. */
+void samples_write(struct samples *samples);
 /* {"bench": NAME, "runs": n, "p50_us": ..., "p95_us": ..., "p99_us": ...} */
 void samples_print(struct samples *samples, const char *name);
 /* {"bench": NAME, "bytes": n, "seconds": ..., "mb_s": ...}; a megabyte is 10^6 bytes. */
