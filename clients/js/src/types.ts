@@ -78,6 +78,18 @@ export interface TerminalInfo extends Sharing, Size {
 	readonly process: number;
 }
 
+/** What a session uses (PROTOCOL.md §3.4, `session.info`); null = it cannot be known. */
+export interface Usage {
+	readonly at_us: number;
+	readonly cpu_ms: number | null;
+	readonly memory_bytes: number | null;
+	readonly memory_peak_bytes: number | null;
+	readonly processes: number | null;
+	readonly workspace_bytes: number | null;
+	readonly inodes: number | null;
+	readonly near_limits: readonly string[] | null;
+}
+
 export interface SessionInfo {
 	readonly session: string;
 	readonly name: string;
@@ -87,6 +99,7 @@ export interface SessionInfo {
 	readonly participants?: number;
 	readonly context?: Readonly<Record<string, string>>;
 	readonly seq: number;
+	readonly usage?: Usage | null;
 	readonly ended_us?: number;
 	readonly reason?: string;
 }

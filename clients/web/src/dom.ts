@@ -37,28 +37,30 @@ export function fill(element: Element, ...children: readonly Child[]): void {
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** A picture of one PATH, on the grid of VIEW_BOX. */
+export function drawing(viewBox: string, path: string): SVGSVGElement {
+	const svg = document.createElementNS(SVG, "svg");
+	const drawn = document.createElementNS(SVG, "path");
+	svg.setAttribute("viewBox", viewBox);
+	drawn.setAttribute("d", path);
+	svg.append(drawn);
+	return svg;
+}
+
 /** An icon of the page's own: strokes on a grid of 24. */
 export function icon(path: string): SVGSVGElement {
-	const svg = document.createElementNS(SVG, "svg");
-	const stroke = document.createElementNS(SVG, "path");
-	svg.setAttribute("viewBox", "0 0 24 24");
+	const svg = drawing("0 0 24 24", path);
 	svg.setAttribute("class", "icon");
 	svg.setAttribute("aria-hidden", "true");
-	stroke.setAttribute("d", path);
-	svg.append(stroke);
 	return svg;
 }
 
 /** A picture of filled squares, for instance a QR code. */
 export function squares(rows: readonly (readonly boolean[])[], label: string): SVGSVGElement {
-	const svg = document.createElementNS(SVG, "svg");
-	const path = document.createElementNS(SVG, "path");
 	const cells = rows.flatMap((row, y) => row.flatMap((isSet, x) => (isSet ? [`M${x} ${y}h1v1h-1z`] : [])));
-	svg.setAttribute("viewBox", `0 0 ${rows.length} ${rows.length}`);
+	const svg = drawing(`0 0 ${rows.length} ${rows.length}`, cells.join(""));
 	svg.setAttribute("role", "img");
 	svg.setAttribute("aria-label", label);
-	path.setAttribute("d", cells.join(""));
-	svg.append(path);
 	return svg;
 }
 

@@ -4,6 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /** How long ago WHEN (ms since 1970) was. */
 export function ago(when: number, now = Date.now()): string {
@@ -15,6 +16,13 @@ export function ago(when: number, now = Date.now()): string {
 		return `${Math.floor(passed / MINUTE)} min ago`;
 	}
 	return passed < DAY ? `${Math.floor(passed / HOUR)} h ago` : `${Math.floor(passed / DAY)} d ago`;
+}
+
+/** A number of BYTES, in three digits or so. */
+export function bytes(count: number): string {
+	const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
+	const value = count / 1024 ** power;
+	return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power] ?? ""}`;
 }
 
 /** A place in a session: T microseconds after it was made. */

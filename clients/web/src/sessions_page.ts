@@ -4,6 +4,7 @@ import { ask } from "./dialog.js";
 import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { ago, plain } from "./format.js";
 import { PageFrame, begin, explain } from "./frame.js";
+import { UsageChart } from "./sessions/usage_chart.js";
 
 const LOOK_MS = 2000;
 
@@ -18,6 +19,7 @@ class SessionsPage {
 	private template = "default";
 	private live: readonly SessionInfo[] = [];
 	private ended: readonly SessionInfo[] = [];
+	private charts = new Map<string, UsageChart>();
 	private isLooking = false;
 
 	constructor(
@@ -62,6 +64,7 @@ class SessionsPage {
 		this.isLooking = true;
 		try {
 			this.live = await Session.list(this.connection);
+			this.measure();
 			this.ended = (await Session.list(this.connection, true)).slice(0, 50);
 			this.draw();
 		} catch (error) {
@@ -69,6 +72,15 @@ class SessionsPage {
 		} finally {
 			this.isLooking = false;
 		}
+	}
+
+	/** What those that live use now; of the others there is nothing more to show. */
+	private measure(): void {
+		const charts = new Map(
+			this.live.map(({ session }) => [session, this.charts.get(session) ?? new UsageChart()] as const),
+		);
+		this.live.forEach(({ session, usage }) => charts.get(session)?.add(usage ?? null));
+		this.charts = charts;
 	}
 
 	private draw(): void {
@@ -113,6 +125,7 @@ class SessionsPage {
 			{ class: "session", "data-state": state },
 			h("span", { class: "dot", title: state, role: "img", "aria-label": state }),
 			h("div", { class: "session-text" }, link, name && h("code", {}, session), ...contextOf(info)),
+			this.charts.get(session)?.element ?? h("div", { class: "usage" }),
 			h("div", { class: "session-about" }, ...about.map((text) => h("span", {}, text))),
 			h("time", { datetime: new Date(created / 1000).toISOString() }, ago(created / 1000)),
 			state === "running" && this.mayManage()

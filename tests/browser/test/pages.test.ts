@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
+import type { Locator } from "playwright-core";
 import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
 
 let house: House;
@@ -66,7 +67,6 @@ test("from the link to a shared, driven, annotated terminal", async () => {
 	await guest.page.getByRole("heading", { name: /removed|may not/ }).waitFor();
 	await owner.page.goto(house.url);
 	await owner.page.locator(".session").first().waitFor();
-	await owner.picture("sessions");
 	const again = await house.visitor();
 	await again.page.goto(`${house.url}/#${token as string}`);
 	await again.page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
@@ -206,6 +206,26 @@ test("with the graphics card; and without one, and without any storage", async (
 	await session.kill(process);
 	await bare.page.getByText(/Ended: killed/).waitFor();
 	await session.end();
+});
+
+test("the sessions' page shows what each uses, live", async () => {
+	const { session } = await house.session();
+	const { session: idle } = await house.session();
+	await session.start({ argv: ["bash", "-c", "x=$(head -c 60M /dev/zero | tr '\\0' x); while :; do :; done"] });
+	const owner = await house.visitor();
+	await owner.page.goto(`${house.url}/#${house.server.token}`);
+	const row = (id: string): Locator => owner.page.locator(".session", { has: owner.page.locator(`#session-${id}`) });
+	const shows = (id: string, text: RegExp): Promise<void> => row(id).locator(".usage", { hasText: text }).waitFor();
+	await shows(session.id, /CPU ([2-9]\d|\d{3,}) %.*Memory ([6-9]\d|\d{3}) MiB/);
+	await shows(idle.id, /CPU \d %.*Memory \d/);
+	const line = `.session:has(#session-${session.id}) .usage-line path`;
+	await owner.page.waitForFunction((path) => {
+		const drawn = document.querySelector(path)?.getAttribute("d") ?? "";
+		return drawn.split("L").length >= 3;
+	}, line);
+	await owner.accessibility();
+	await owner.picture("sessions");
+	await Promise.all([session.end(), idle.end()]);
 });
 
 test("a browser that is too old is told what it lacks, on every page", async () => {
