@@ -38,7 +38,9 @@ export default defineConfig({
 		modulePreload: { polyfill: false },
 		chunkSizeWarningLimit: 1000,
 		rollupOptions: {
-			input: { index: page("index.html"), session: page("session.html"), replay: page("replay.html") },
+			input: Object.fromEntries(
+				["index", "session", "replay", "embed"].map((name) => [name, page(`${name}.html`)]),
+			),
 		},
 	},
 	plugins: [strictXterm(), packed()],

@@ -189,3 +189,41 @@ test("a page's own xterm.js shows a session by the add-on, and types into it", a
 	assert.equal(await ran, 4);
 	await session.end();
 });
+
+test("a page makes the tag, which works on that page and, as it was copied, on another; and the add-on too", async () => {
+	const { session, process } = await house.session();
+	const owner = await house.owner(session);
+	await owner.types("echo to be $((1+1))nd hand\n");
+	await owner.sees("to be 2nd hand");
+	await owner.page.goto("about:blank");
+	await owner.page.goto(`${house.url}/embed#session=${session.id}`);
+	assert.equal(await owner.page.getByLabel("Session", { exact: true }).inputValue(), session.id);
+	await owner.page.getByLabel("What they may do").selectOption("editor");
+	await owner.page.getByLabel("Theme").selectOption("dark");
+	await owner.page.getByLabel("Height").fill("300px");
+	await owner.page.getByLabel("read-only").check();
+	await owner.page.getByRole("button", { name: "Make the tag" }).click();
+	const tag = await owner.page.locator("#embed-tag").innerText();
+	await owner.accessibility();
+	await owner.page.getByRole("button", { name: "Try the tag" }).click();
+	await shows(owner.page, "to be 2nd hand");
+	await owner.picture("embed");
+	await owner.page.getByRole("button", { name: "Try the add-on" }).click();
+	await owner.page.locator(".demo > .xterm .xterm-rows", { hasText: "to be 2nd hand" }).waitFor();
+	await owner.accessibility();
+	assert.deepEqual(owner.faults, []);
+
+	allowed.policy = null;
+	allowed.html = `<body>${tag}`;
+	const visitor = await house.visitor();
+	await visitor.page.goto(allowed.origin);
+	await shows(visitor.page, "to be 2nd hand");
+	const element = visitor.page.locator("sandbar-terminal");
+	assert.equal(await element.evaluate((shown) => shown.clientHeight), 300);
+	assert.equal(await element.evaluate((shown) => shown.style.background), "rgb(16, 24, 27)");
+	await element.evaluate((shown) => (shown as Embedded).write("refused\r"));
+	const [share] = await session.shares();
+	assert.deepEqual([share?.role, share?.used], ["editor", 3]);
+	await session.kill(process);
+	await session.end();
+});

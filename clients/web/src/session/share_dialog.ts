@@ -2,31 +2,16 @@ import type { RoleName, Share } from "sandbar";
 import { encode } from "uqr";
 import { openDialog } from "../dialog.js";
 import { ICONS, button, fill, h, iconButton, select, squares } from "../dom.js";
+import { tagAttributes, tagText } from "../embed/tag.js";
 import { plain } from "../format.js";
+import { FIRST_TIME, ROLES, TIMES, USES } from "../share_choices.js";
 import { copy } from "../terminal/screen.js";
 import type { Room } from "./room.js";
-
-const HOUR_MS = 3_600_000;
-const ROLES: readonly (readonly [RoleName, string])[] = [
-	["viewer", "who may watch"],
-	["editor", "who may type"],
-	["owner", "who may do everything"],
-];
-const TIMES: readonly (readonly [string, string])[] = [
-	[String(HOUR_MS), "for an hour"],
-	[String(24 * HOUR_MS), "for a day"],
-	["0", "as long as the session"],
-];
-const USES: readonly (readonly [string, string])[] = [
-	["1", "one person"],
-	["5", "five people"],
-	["50", "fifty people"],
-];
 
 /** Make links into a session, list them, revoke them. */
 export class ShareDialog {
 	private role: RoleName = "viewer";
-	private expiresMs = HOUR_MS;
+	private expiresMs = FIRST_TIME;
 	private uses = 1;
 	private readonly made = h("div", { class: "made", "aria-live": "polite" });
 	private readonly list = h("ul", { class: "shares" });
@@ -46,7 +31,7 @@ export class ShareDialog {
 				" ",
 				select("What they may do", ROLES, "viewer", (value) => (this.role = value as RoleName)),
 				", good ",
-				select("How long", TIMES, String(HOUR_MS), (value) => (this.expiresMs = Number(value))),
+				select("How long", TIMES, String(FIRST_TIME), (value) => (this.expiresMs = Number(value))),
 				".",
 			),
 			h("p", {}, h("label", { for: "share-name" }, "Shown to others as "), this.name),
@@ -69,7 +54,7 @@ export class ShareDialog {
 		const name = this.name.value.trim() || "guest";
 		await room.attempt(async () => {
 			const { token } = await room.session.share({ role, expiresMs, uses, name });
-			this.show(`${location.origin}/#${token}`, tagFor(room.session.id, token));
+			this.show(`${location.origin}/#${token}`, tagText(tagAttributes(room.session.id, token)));
 		});
 		await this.look();
 	}
@@ -111,6 +96,11 @@ export class ShareDialog {
 					{ class: "quiet" },
 					"The server must allow that page's origin: --allow-origin https://your.site",
 				),
+				h(
+					"a",
+					{ href: `/embed#session=${this.room.session.id}` },
+					"A tag with a theme and a size, and a try of it",
+				),
 			),
 		);
 		field.focus();
@@ -143,9 +133,4 @@ export class ShareDialog {
 				),
 		);
 	}
-}
-
-/** What shows the session in any page that the server allows. */
-function tagFor(session: string, token: string): string {
-	return `<script src="${location.origin}/embed.js" data-session="${session}" data-token="${token}"></script>`;
 }
