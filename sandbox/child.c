@@ -7,7 +7,7 @@
  *  2 life        PDEATHSIG after the last change of credentials, since that clears it; then a look whether the parent
  *                died before.
  *  3 rlimits     Lowered while nothing depends on them yet.
- *  4 names, lo   Need only the capabilities in the own namespaces.
+ *  4 names, lo, clocks   Need only the capabilities in the own namespaces; the clocks also the host's proc.
  *  5 proc        Made (not attached) while the host's proc is still visible: the kernel demands that.
  *  6 root        From here on no path of the host can be named.
  *  7 proc, pts, workspace attached; the masks need the new /dev/null.
@@ -40,6 +40,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXEC_FD = 7, REPORT_FD = 8, FIRST_UNUSED_FD = 9, PARKED_FD = 16, EXIT_SETUP_FAILED = 125 };
@@ -129,6 +130,38 @@ static int name_host(struct child_setup *setup, struct error *err)
 	if (sethostname(setup->hostname, strlen(setup->hostname)) < 0)
 		return error_set(err, errno, "sethostname");
 	return 0;
+}
+
+/* An undumpable process's own proc files belong to the real root: it is made dumpable for as long as the opening takes. */
+static int open_own(const char *path)
+{
+	int dumpable = prctl(PR_GET_DUMPABLE);
+	prctl(PR_SET_DUMPABLE, 1);
+	int fd = open(path, O_WRONLY | O_CLOEXEC), errnum = errno;
+	prctl(PR_SET_DUMPABLE, dumpable == 1 ? 1 : 0);
+	errno = errnum;
+	return fd;
+}
+
+/* The clocks since boot begin now. On Linux before 6.3 what init executes is still in the old namespace; its children are not. */
+static int begin_clocks(struct child_setup *setup, struct error *err)
+{
+	if (!setup->limits->own_time)
+		return 0;
+	struct timespec monotonic, boot;
+	char text[96];
+	if (unshare(CLONE_NEWTIME) < 0)
+		return error_set(err, errno, "unshare the time namespace");
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	int length = snprintf(text, sizeof text, "monotonic -%lld 0\nboottime -%lld 0\n", (long long)monotonic.tv_sec,
+	                      (long long)boot.tv_sec);
+	int fd = open_own("/proc/self/timens_offsets");
+	ssize_t n = fd < 0 ? -1 : write(fd, text, (size_t)length);
+	int errnum = errno;
+	if (fd >= 0)
+		close(fd);
+	return n == length ? 0 : error_set(err, errnum, "write `/proc/self/timens_offsets`");
 }
 
 static int raise_loopback(struct child_setup *setup, struct error *err)
@@ -237,6 +270,7 @@ static const struct child_step steps[] = {
 	{"resource limits", LAYER_RLIMITS, lower_rlimits},
 	{"host name", LAYER_UTS, name_host},
 	{"loopback", LAYER_NETWORK, raise_loopback},
+	{"clocks", -1, begin_clocks},
 	{"proc", -1, child_make_proc},
 	{"root", LAYER_MOUNT, child_enter_root},
 	{"proc", LAYER_PROC, child_attach_proc},

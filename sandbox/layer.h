@@ -17,6 +17,7 @@
 	LAYER(NETWORK, "network", "an empty network namespace")                                 \
 	LAYER(IPC, "ipc", "a System V IPC and message queue namespace")                         \
 	LAYER(UTS, "uts", "a host name of its own")                                             \
+	LAYER(TIME, "time", "clocks since boot that begin with the sandbox, where it is asked for") \
 	LAYER(CGROUP_NS, "cgroup-ns", "a cgroup namespace")                                     \
 	LAYER(UID_RANGE, "uid-range", "a range of user ids that no other sandbox uses")         \
 	LAYER(ROOT, "root", "a read-only root of its own, and a workspace with limits")         \

@@ -31,6 +31,7 @@ static const struct namespace_row namespaces[] = {
 	{LAYER_NETWORK, CLONE_NEWNET},
 	{LAYER_IPC, CLONE_NEWIPC},
 	{LAYER_UTS, CLONE_NEWUTS},
+	{LAYER_TIME, CLONE_NEWTIME},
 	{LAYER_CGROUP_NS, CLONE_NEWCGROUP},
 };
 
@@ -62,7 +63,7 @@ static void probe_namespace(struct sandbox_host *host, const struct namespace_ro
 		return;
 	}
 	wait_for(pid);
-	set(host, row->layer, true, "a new one for each sandbox");
+	set(host, row->layer, true, "a new one for each sandbox%s", row->layer == LAYER_TIME ? " that asks for it" : "");
 }
 
 static const char *success_text(enum layer layer, uint32_t notes)

@@ -170,6 +170,12 @@ static bool layers_of(struct call *call, const char *const *names, uint32_t *mas
 	return true;
 }
 
+/* It costs what measures time across sandboxes its common clock, so it is put on where it is demanded. */
+static uint32_t has_time(uint32_t layers)
+{
+	return layers >> LAYER_TIME & 1;
+}
+
 /* What the operator has said is not the client's to choose. */
 static uint32_t template_profile(const struct template *template)
 {
@@ -226,6 +232,7 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 	if (!within_most(call, template, args) || !profile_of(call, template, args->profile, &options->limits.profile) ||
 	    !layers_of(call, (const char *const *)args->require, &options->required_layers))
 		return false;
+	options->limits.own_time = has_time(options->required_layers);
 	if (wrong) {
 		call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "%s", wrong);
 		return false;
@@ -243,6 +250,7 @@ static struct sandbox_spec template_spec(const struct template *template)
 	struct sandbox_spec spec = {.limits = limits_of(&nothing, &template->limits),
 	                            .required_layers = template->required_layers};
 	spec.limits.profile = template_profile(template);
+	spec.limits.own_time = has_time(template->required_layers);
 	return spec;
 }
 

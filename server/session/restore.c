@@ -202,7 +202,7 @@ static void *found(void *context, const char *id, struct sandbox *sandbox, const
 		    strcmp(session->id, id) != 0)
 			continue;
 		session->sandbox = sandbox;
-		session->layers = *layers;
+		session_take_layers(session, layers);
 		*events = &session_events;
 		session_await_sync(session);
 		return session;

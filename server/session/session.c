@@ -404,10 +404,19 @@ static void fail_watches(struct session *session, const char *code, const char *
 	}
 }
 
+/* What the host gives; and of that what a sandbox has only where it was asked for. */
+void session_take_layers(struct session *session, const struct layer_report *layers)
+{
+	session->layers = *layers;
+	struct layer_status *clocks = &session->layers.layers[LAYER_TIME];
+	if (clocks->on && !session->limits.own_time)
+		*clocks = (struct layer_status){.detail = "was not asked for (`require`)"};
+}
+
 static void on_created(void *owner, const struct layer_report *layers)
 {
 	struct session *session = owner;
-	session->layers = *layers;
+	session_take_layers(session, layers);
 	if (session->state != SESSION_CREATING)
 		return; /* its end was asked for meanwhile */
 	struct error err;

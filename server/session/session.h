@@ -143,6 +143,7 @@ int session_update(struct session *session, const struct session_changes *change
 struct session *session_allocate(struct sessions *home, const char *id);
 void session_release(struct session *session);
 void session_arm_ttl(struct session *session);
+void session_take_layers(struct session *session, const struct layer_report *layers);
 /* A restored session waits for its init, for a bounded time; and has waited. */
 void session_await_sync(struct session *session);
 

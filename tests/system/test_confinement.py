@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 
 import pytest
 from test_gateway import gateway
@@ -247,3 +248,34 @@ def test_the_gateway_goes_before_the_sandboxes(any_server):
         assert client.run(session, "ps -o ni= -p $$ || cut -d' ' -f19 /proc/self/stat")["stdout"].strip() == b"0"
         client.call("session.end", session=session)
     assert nice(gateway(any_server)) == (-5 if is_root else 0)
+
+
+CLOCKS = """
+import threading, time
+started = time.clock_gettime(time.CLOCK_BOOTTIME), time.clock_gettime(time.CLOCK_MONOTONIC)
+time.sleep(.1)
+assert .1 <= time.clock_gettime(time.CLOCK_BOOTTIME) - started[0] < 60
+threading.Event().wait(.1)
+print(*started, open('/proc/uptime').read().split()[0])
+"""
+
+
+def test_clocks_since_boot_are_its_own_where_it_asks(any_server):
+    """`require: ["time"]`: a program cannot tell how long the host has been up; without it can, and info says which it is."""
+    with any_server.client() as client:
+        here = time.clock_gettime(time.CLOCK_BOOTTIME)
+        if here < 300:
+            pytest.skip("this host was started just now")
+        for require, own in ((["time"], True), ([], False)):
+            try:
+                session = client.create(require=require)
+            except RemoteError as error:
+                assert error.code == "unsupported" and "time" in str(error)
+                pytest.skip("this kernel has no time namespaces")
+            layers = {row["name"]: row["on"] for row in client.call("session.info", session=session)["layers"]}
+            assert layers["time"] is own
+            process = client.call("process.run", session=session, argv=["python3", "-c", CLOCKS])
+            assert process["exited"]["exit_code"] == 0, process["stderr"].decode()
+            for told in process["stdout"].split():
+                assert (float(told) < 60) == own, process["stdout"]
+            client.call("session.end", session=session)
