@@ -75,7 +75,17 @@ ROWS += [Row("vt", f"VT core: {what}", f"vt_core --kind {kind}", f"{other} --kin
          for kind, what in enumerate(VT_KINDS)
          for other, called in (("vt_libvterm", "libvterm"), ("vt_xterm", "`@xterm/headless`"))]
 
+# The bare server's messages are as large as the gateway's are in this load.
+ROWS += [Row("fanout", f"a terminal that floods before {viewers:,} viewer{'s' if viewers > 1 else ''}: MB a second of the gateway's processor time",
+             f"sandbar_fanout --viewers {viewers} --seconds 2", f"lws_fanout --viewers {viewers} --seconds 2 --bytes 8192", "mb_cpu_s", 0.8, False,
+             "a bare server that sends a ready-made buffer")
+         for viewers in (1, 10, 100, 1000)]
+SILENT = "sandbar_fanout --viewers 10 --silent 5 --seconds 2", "sandbar_fanout --viewers 5 --seconds 2"
+ROWS += [Row("silent", "ten viewers of whom five never read: what each of the others gets", *SILENT, "each_mb_s", 0.95, False, "without those five"),
+         Row("silent", "… what the program writes", *SILENT, "flood_mb_s", 0.95, False, "without those five")]
+
 FLOODS, BOMBS = "sandbar_echo --runs 1000 --floods 3", "sandbar_echo --runs 1000 --bombs 2"
+HUNDRED, THOUSAND = (f"sandbar_fanout --viewers {viewers} --seconds 5" for viewers in (100, 1000))
 IDLE, CONNECTIONS = "sandbar_idle", "sandbar_connections"
 
 FIGURES = [
@@ -93,6 +103,15 @@ FIGURES = [
     *(Figure("interrupt", f"`^C` under a flood to the prompt, drawn at {rate / 1e6:g} MB/s: p50 of {runs}",
              f"sandbar_interrupt --runs {runs} --rate {rate}", "p50_us", scale=1e-3, most=most)
       for rate, runs, most in ((1_000_000, 20, 100), (200_000, 10, 300))),
+    Figure("fanout", "a terminal that floods before {viewers} viewers: messages delivered in a second of the gateway's processor time", HUNDRED, "deliveries_cpu_s", ""),
+    Figure("fanout", "… their size", HUNDRED, "message_bytes", "KiB", 1 / 1024),
+    Figure("fanout", "… a typed byte to its echo in another terminal of the session: p50", HUNDRED, "p50_us", scale=1e-3),
+    Figure("fanout", "… p99", HUNDRED, "p99_us", scale=1e-3, most=20),
+    Figure("fanout", "… the gateway's memory for each (RSS)", HUNDRED, "viewer_kib", "KiB", most=16),
+    Figure("fanout", "… for each of {viewers}", THOUSAND, "viewer_kib", "KiB", most=16),
+    Figure("join", "`session.attach` to the whole screen of vim: p50 of {runs}", "sandbar_join", "p50_us", scale=1e-3),
+    Figure("join", "… p99", "sandbar_join", "p99_us", scale=1e-3),
+    Figure("join", "… its bytes", "sandbar_join", "bytes", "KiB", 1 / 1024),
     Figure("idle", "an idle session, of {sessions}: its {processes} processes (PSS)", IDLE, "sandbox_kib", "KiB"),
     Figure("idle", "… and what the server grew by (PSS of keeper, gateway, workers)", IDLE, "server_kib", "KiB"),
     Figure("idle", "… all {sessions} together", IDLE, "all_mib", "MiB"),

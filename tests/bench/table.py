@@ -72,11 +72,13 @@ def machine():
             f"Linux {platform.release()}")
 
 
-def told(figures):
-    if "mb_s" in figures:
-        return f"{figures['mb_s']:,.0f} MB/s"
-    if "calls_s" in figures:
-        return f"{figures['calls_s']:,.0f}/s"
+UNITS = {"mb_s": "{:,.0f} MB/s", "calls_s": "{:,.0f}/s", "mb_cpu_s": "{:,.0f} MB/CPU-s", "each_mb_s": "{:,.1f} MB/s", "flood_mb_s": "{:,.1f} MB/s"}
+
+
+def told(figures, key):
+    """The figure of which a ratio is taken; of times, three."""
+    if key in UNITS:
+        return UNITS[key].format(figures[key])
     return " / ".join(f"{figures[key]:,.0f}" for key in ("p50_us", "p95_us", "p99_us")) + " µs"
 
 
@@ -87,7 +89,7 @@ def ratio_line(row):
         return f"| {row.title} | not measured: {error} | | | | {row.aim()} |"
     ratio = ours[row.figure] / theirs[row.figure]
     missed = "" if row.holds(ratio) else ", missed"
-    return f"| {row.title} | {told(ours)} | {row.beside or row.theirs} | {told(theirs)} | {ratio:.2f} | {row.aim()}{missed} |"
+    return f"| {row.title} | {told(ours, row.figure)} | {row.beside or row.theirs} | {told(theirs, row.figure)} | {ratio:.2f} | {row.aim()}{missed} |"
 
 
 def number(value):

@@ -11,37 +11,84 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, READ_BYTES = 256 * 1024 };
+enum { EVENTS = 256, READ_BYTES = 256 * 1024, HEAD_MOST = 10 };
 
 /* Shared by both processes. */
 struct drain {
-	_Atomic uint64_t bytes;
+	_Atomic uint64_t bytes, messages;
 	pid_t pid;
 };
 
-static void take(struct drain *drain, int poll, int socket, char *scratch)
+/* Where a connection is in its messages (RFC 6455, 5.2: what a server sends is not masked). */
+struct flow {
+	int socket;
+	uint64_t left; /* of the payload under way */
+	uint8_t head[HEAD_MOST];
+	size_t have; /* of the header */
+};
+
+static size_t head_bytes(const struct flow *flow)
 {
-	ssize_t got = read(socket, scratch, READ_BYTES);
-	if (got > 0)
-		atomic_fetch_add_explicit(&drain->bytes, (uint64_t)got, memory_order_relaxed);
-	else
-		epoll_ctl(poll, EPOLL_CTL_DEL, socket, NULL);
+	if (flow->have < 2)
+		return 2;
+	return flow->head[1] == 126 ? 4 : flow->head[1] == 127 ? 10 : 2;
+}
+
+static void begin_payload(struct flow *flow)
+{
+	flow->left = flow->have == 2 ? flow->head[1] : 0;
+	for (size_t i = 2; i < flow->have; i++)
+		flow->left = flow->left << 8 | flow->head[i];
+	flow->have = 0;
+}
+
+/* How many messages begin in these bytes. */
+static uint64_t follow(struct flow *flow, const uint8_t *bytes, size_t length)
+{
+	uint64_t messages = 0;
+	for (size_t at = 0; at < length;) {
+		size_t step = flow->left < length - at ? (size_t)flow->left : length - at;
+		flow->left -= step;
+		at += step;
+		if (at == length || flow->left > 0)
+			break;
+		flow->head[flow->have++] = bytes[at++];
+		if (flow->have < head_bytes(flow))
+			continue;
+		begin_payload(flow);
+		messages++;
+	}
+	return messages;
+}
+
+static void take(struct drain *drain, int poll, struct flow *flow, uint8_t *scratch)
+{
+	ssize_t got = read(flow->socket, scratch, READ_BYTES);
+	if (got <= 0) {
+		epoll_ctl(poll, EPOLL_CTL_DEL, flow->socket, NULL);
+		return;
+	}
+	atomic_fetch_add_explicit(&drain->bytes, (uint64_t)got, memory_order_relaxed);
+	atomic_fetch_add_explicit(&drain->messages, follow(flow, scratch, (size_t)got), memory_order_relaxed);
 }
 
 static void be_drain(struct drain *drain, const int *sockets, size_t count)
 {
-	static char scratch[READ_BYTES];
+	static uint8_t scratch[READ_BYTES];
 	struct epoll_event events[EVENTS];
+	struct flow *flows = calloc(count, sizeof *flows);
 	int poll = epoll_create1(EPOLL_CLOEXEC);
 	for (size_t i = 0; i < count; i++) {
-		struct epoll_event event = {.events = EPOLLIN, .data.fd = sockets[i]};
-		if (poll < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, sockets[i], &event) != 0)
+		struct epoll_event event = {.events = EPOLLIN, .data.ptr = flows + i};
+		if (flows)
+			flows[i].socket = sockets[i];
+		if (!flows || poll < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, sockets[i], &event) != 0)
 			_exit(1);
 	}
 	for (;;) {
 		int ready = epoll_wait(poll, events, EVENTS, -1);
 		for (int i = 0; i < ready; i++)
-			take(drain, poll, events[i].data.fd, scratch);
+			take(drain, poll, events[i].data.ptr, scratch);
 	}
 }
 
@@ -65,6 +112,11 @@ struct drain *drain_start(const int *sockets, size_t count)
 uint64_t drain_bytes(const struct drain *drain)
 {
 	return atomic_load_explicit(&drain->bytes, memory_order_relaxed);
+}
+
+uint64_t drain_messages(const struct drain *drain)
+{
+	return atomic_load_explicit(&drain->messages, memory_order_relaxed);
 }
 
 void drain_stop(struct drain *drain)

@@ -6,44 +6,14 @@
 #include "flood.h"
 #include "server.h"
 #include "tests/bench/bare/measure.h"
+#include "typist.h"
 #include "work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CHANNEL = 1, PROCESS = 1, MESSAGE_BYTES = 64, BOMB_SECONDS = 2 };
-
-/* Output until the stream has END bytes. */
-static void await_output(struct wire_client *client, uint64_t end)
-{
-	struct wire_frame frame;
-	struct output_header output = {0};
-	do {
-		while (work_next_event(client, &frame) != FRAME_OUTPUT)
-			;
-		output_header_read(frame.bytes, frame.length, &output);
-	} while (output.offset + output.length < end);
-	if (output.offset + output.length > end) {
-		fprintf(stderr, "more was written than was typed\n");
-		exit(1);
-	}
-}
-
-static uint64_t type_once(struct wire_client *client, struct writer *message, uint64_t typed, uint64_t written)
-{
-	writer_reset(message);
-	writer_uint(message, CHANNEL);
-	writer_array(message, 4);
-	writer_uint(message, FRAME_STDIN);
-	writer_uint(message, PROCESS);
-	writer_uint(message, typed);
-	writer_bin(message, "x", 1);
-	uint64_t begin = now_ns();
-	wire_client_send_message(client, message->data, message->length);
-	await_output(client, written + 1);
-	return now_ns() - begin;
-}
+enum { PROCESS = 1, BOMB_SECONDS = 2 };
 
 /* Each process of it leads a session of its own: to the scheduler's groups, many users. */
 static void start_bomb(struct wire_client *client)
@@ -57,7 +27,6 @@ static void start_bomb(struct wire_client *client)
 
 int main(int argc, char **argv)
 {
-	static const char *const typist[] = {"sh", "-c", "stty -icanon; printf r; exec cat >/dev/null", NULL};
 	uint64_t runs = 2000, floods = 0, bombs = 0, tls = 0;
 	const struct option_row options[] = {{"--runs", &runs, "how many bytes"},
 	                                     {"--floods", &floods, "sessions that flood"},
@@ -67,7 +36,7 @@ int main(int argc, char **argv)
 	struct samples samples;
 	struct server server;
 	struct wire_client client;
-	struct writer message;
+	struct typist typist;
 	char session[SESSION_TEXT];
 	options_read(argc, argv, options);
 	samples_init(&samples, runs);
@@ -81,14 +50,11 @@ int main(int argc, char **argv)
 		sleep(BOMB_SECONDS);
 	work_create(&client, session);
 	work_attach(&client, session);
-	work_start(&client, session, typist, true);
-	await_output(&client, 1);
-	writer_init(&message, MESSAGE_BYTES);
-	for (uint64_t i = 0; i < runs; i++)
-		samples_add(&samples, type_once(&client, &message, i, 1 + i));
+	typist_init(&typist, &client, session, PROCESS);
+	typist_type(&typist, &samples, runs, 0);
 	samples_print(&samples, "sandbar_echo");
 	samples_finish(&samples);
-	writer_finish(&message);
+	typist_finish(&typist);
 	wire_client_close(&client);
 	return 0;
 }

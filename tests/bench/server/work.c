@@ -73,6 +73,18 @@ void work_start(struct wire_client *client, const char *session, const char *con
 	wire_client_send(client);
 }
 
+uint64_t work_terminal_offset(struct wire_client *client, const char *session)
+{
+	uint32_t count;
+	uint64_t offset;
+	writer_key_str(wire_client_request(client, "process.list", 1), "session", session);
+	struct reader result = wire_client_result(client, wire_client_send(client));
+	if (!find_key(&result, "processes") || !reader_array(&result, &count) || count == 0 ||
+	    !find_key(&result, "offsets") || !find_key(&result, "tty") || !reader_uint(&result, &offset))
+		die("the answer to process.list");
+	return offset;
+}
+
 uint32_t work_next_event(struct wire_client *client, struct wire_frame *frame)
 {
 	uint32_t kind;

@@ -19,6 +19,9 @@ void work_attach(struct wire_client *client, const char *session);
 /* Ask for ARGV (ended by NULL) to be started; its answer is not waited for. */
 void work_start(struct wire_client *client, const char *session, const char *const *argv, bool terminal);
 
+/* How many bytes a process of SESSION has written to its terminal, of which the list begins with it. */
+uint64_t work_terminal_offset(struct wire_client *client, const char *session);
+
 /* The next event frame; its kind. */
 uint32_t work_next_event(struct wire_client *client, struct wire_frame *frame);
 /* FRAME is an EXITED: with exit code 0, or the program ends. */
