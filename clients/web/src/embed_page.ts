@@ -1,7 +1,7 @@
 import { Session, type Connection, type RoleName, type SandbarError, type SessionInfo } from "sandbar";
 import { accountFor, connect, forget, takeFragment, type Fragment } from "./account.js";
 import { ICONS, button, fill, h, iconButton, select } from "./dom.js";
-import { addonText, demoOfAddon, demoOfTag } from "./embed/demo.js";
+import { Demo, addonText } from "./embed/demo.js";
 import { tagAttributes, tagText } from "./embed/tag.js";
 import { plain } from "./format.js";
 import { PageFrame, begin, explain } from "./frame.js";
@@ -24,7 +24,7 @@ class EmbedPage {
 	private readonly height = h("input", { id: "height", value: "24rem", size: 8 });
 	private readonly readOnly = h("input", { id: "readonly", type: "checkbox" });
 	private readonly made = h("section", { class: "made", "aria-label": "The tag", "aria-live": "polite" });
-	private readonly demo = h("section", { class: "demo", "aria-label": "Demo" });
+	private readonly demo = new Demo();
 
 	constructor(
 		private readonly frame: PageFrame,
@@ -69,7 +69,7 @@ class EmbedPage {
 			"One tag shows a session in a page of yours. Who can read that page can read the tag, and may do what it says.";
 		fill(
 			this.frame.main,
-			h("div", { class: "page" }, h("h1", {}, "Embed"), h("p", {}, told), form, this.made, this.demo),
+			h("div", { class: "page" }, h("h1", {}, "Embed"), h("p", {}, told), form, this.made, this.demo.element),
 		);
 	}
 
@@ -99,12 +99,12 @@ class EmbedPage {
 			h(
 				"p",
 				{ class: "ways" },
-				button("Try the tag", () => demoOfTag(this.demo, tag)),
-				button("Try the add-on", () => demoOfAddon(this.demo, addon)),
+				button("Try the tag", () => this.demo.showTag(tag)),
+				button("Try the add-on", () => this.demo.showAddon(addon)),
 				h("span", { class: "quiet" }, "Here, as one of those who may come by it."),
 			),
 		);
-		this.demo.replaceChildren();
+		this.demo.clear();
 	}
 
 	private text(id: string, text: string): HTMLElement {
