@@ -148,6 +148,7 @@ struct sandbar_session {
 	struct sandbar_limits limits;
 	uint64_t ttl_ms;        /* 0 = it lives until it is ended */
 	uint64_t disconnect_ms; /* it ends when this client was away for so long; 0 = it does not */
+	bool for_proof;         /* to make the proof that the template demands */
 };
 
 /* Blocking. SESSION may be NULL: all defaults. */

@@ -62,7 +62,7 @@ static void write_session(struct writer *params, const struct sandbar_session *s
 {
 	writer_map(params, 1 + (session->name ? 1U : 0) + (session->env ? 1U : 0) + (session->require ? 1U : 0) +
 	                       (session->context ? 1U : 0) + (session->template ? 1U : 0) + (session->profile ? 1U : 0) +
-	                       (session->ttl_ms ? 1U : 0) + (session->disconnect_ms ? 2U : 0));
+	                       (session->ttl_ms ? 1U : 0) + (session->disconnect_ms ? 2U : 0) + session->for_proof);
 	write_limits(params, &session->limits);
 	if (session->name)
 		writer_key_str(params, "name", session->name);
@@ -78,6 +78,8 @@ static void write_session(struct writer *params, const struct sandbar_session *s
 		writer_str(params, "require");
 		write_texts(params, session->require);
 	}
+	if (session->for_proof)
+		writer_key_bool(params, "for_proof", true);
 	if (session->ttl_ms)
 		writer_key_uint(params, "ttl_ms", session->ttl_ms);
 	if (session->disconnect_ms) {

@@ -16,6 +16,7 @@ struct call;
 struct caller;
 struct server;
 struct templates;
+struct proofs;
 struct tenants;
 struct tokens;
 
@@ -51,6 +52,7 @@ struct server {
 	bool is_draining;                  /* no session can be made any more */
 	uint64_t errors[ERROR_CODE_COUNT]; /* that were answered, by code */
 	struct tokens *tokens;
+	struct proofs *proofs;                                                 /* NULL: none was made */
 	struct templates *templates;                                           /* NULL: only `default` */
 	struct tenants *tenants;                                               /* NULL: none has a limit */
 	void (*on_revoked)(struct server *server, const char *token_id);       /* NULL = nobody waits */

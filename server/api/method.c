@@ -1,6 +1,7 @@
 #include "method.h"
 
 #include "process_methods.h"
+#include "proof_methods.h"
 #include "role_methods.h"
 #include "session_methods.h"
 #include "share_methods.h"
@@ -66,6 +67,8 @@ const struct method methods[] = {
      .handle = handle_shell_run, .summary = "run a command in a shell and answer with its output"},
 	{"template.list", RIGHT_READ, no_params, 0, .handle = handle_template_list,
      .summary = "what sessions can be made from"},
+	{"proof.keep", RIGHT_ADMIN, proof_keep_params, ARGS(proof_keep_args), .defaults = &proof_keep_defaults,
+     .handle = handle_proof_keep, .summary = "the newest proof of a template, which may demand a fresh one"},
 	{"token.create", RIGHT_ADMIN, token_create_params, ARGS(token_create_args), .handle = handle_token_create,
      .summary = "make a token"},
 	{"token.list", RIGHT_ADMIN, no_params, 0, .handle = handle_token_list,

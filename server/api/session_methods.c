@@ -41,6 +41,8 @@ const struct param session_create_params[] = {
      .summary = "layers that must be on"},
 	{"context", PARAM_CONTEXT, offsetof(struct session_create_args, context), .most = CONTEXT_SESSION_BYTES,
      .summary = "what the client notes beside it"},
+	{"for_proof", PARAM_BOOL, offsetof(struct session_create_args, for_proof),
+     .summary = "an operator's: to make the proof that the template demands"},
 	{0},
 };
 const struct session_create_args session_create_defaults = {

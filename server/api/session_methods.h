@@ -12,7 +12,7 @@ struct session_create_args {
 	const char **env, **require, **context;
 	struct limit_set limits;
 	struct optional_uint record; /* stands among the limits on the wire */
-	bool has_limits;
+	bool has_limits, for_proof;
 	uint64_t ttl_ms, disconnect_ms;
 	int on_disconnect; /* index of the row's choices */
 };

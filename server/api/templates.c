@@ -1,5 +1,8 @@
 #include "templates.h"
 
+#include "proof_methods.h"
+#include "server/guard/gate.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -224,6 +227,9 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 		          args->template);
 		return false;
 	}
+	bool is_for_proof = args->for_proof && gate_is_operator(&call->caller->principal);
+	if (!is_for_proof && !proof_is_fresh(call, template))
+		return false;
 	options->limits = limits_of(&args->limits, &template->limits);
 	options->required_layers = template->required_layers;
 	options->ttl_ms = ttl_of(call, template, args->ttl_ms);
@@ -294,9 +300,9 @@ static void write_layers(struct writer *writer, uint32_t mask)
 			writer_str(writer, layer_name((enum layer)layer));
 }
 
-static void write_template(struct writer *writer, const struct template *template)
+static void write_template(struct writer *writer, const struct server *server, const struct template *template)
 {
-	writer_map(writer, 7);
+	writer_map(writer, 7 + PROOF_LIST_KEYS);
 	writer_key_str(writer, "name", template->name);
 	write_set(writer, "limits", &template->limits);
 	write_set(writer, "most", &template->most);
@@ -308,6 +314,7 @@ static void write_template(struct writer *writer, const struct template *templat
 		writer_str(writer, profile_name((enum profile)(template->profile - 1)));
 	else
 		writer_nil(writer);
+	proof_write(writer, server, template);
 }
 
 void handle_template_list(struct call *call, const void *arguments)
@@ -320,8 +327,8 @@ void handle_template_list(struct call *call, const void *arguments)
 	writer_str(&call->result, "templates");
 	writer_array(&call->result, count + has_built_in);
 	if (has_built_in)
-		write_template(&call->result, &built_in);
+		write_template(&call->result, call->caller->server, &built_in);
 	for (uint32_t i = 0; i < count; i++)
-		write_template(&call->result, &templates->rows[i]);
+		write_template(&call->result, call->caller->server, &templates->rows[i]);
 	call_answer(call);
 }

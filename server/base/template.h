@@ -27,6 +27,7 @@ struct template
 	struct limit_set limits;       /* of a session that does not ask for others */
 	struct limit_set most;         /* that a client may ask for; not said = whatever there is */
 	uint64_t ttl_ms, most_ttl_ms;  /* 0 = not said */
+	uint64_t require_proof_ms;     /* how old the newest proof may be; 0 = none is demanded */
 	uint32_t required_layers;      /* bit n = enum layer n */
 	uint32_t env_count, env_bytes; /* of `env` */
 	uint32_t warm;                 /* sandboxes that stand ready */

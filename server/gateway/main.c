@@ -10,6 +10,7 @@
 #include "server/api/templates.h"
 #include "server/api/tenant.h"
 #include "server/guard/key.h"
+#include "server/guard/proofs.h"
 #include "server/guard/tokens.h"
 #include "server/session/restore.h"
 #include "tls.h"
@@ -384,6 +385,7 @@ static void take_over(struct gateway *gateway)
 /* Sessions that run are not given up because of it: nobody comes in until the file is mended and the gateway replaced. */
 static int load_tokens(struct gateway *gateway, struct error *err)
 {
+	gateway->server.proofs = proofs_load(INHERIT_TOKENS);
 	gateway->server.tokens = tokens_load(INHERIT_TOKENS, gateway->key, err);
 	if (gateway->server.tokens)
 		return 0;
@@ -441,6 +443,7 @@ static void finish(struct gateway *gateway)
 	tenants_destroy(gateway->server.tenants);
 	pages_destroy(gateway->pages);
 	tokens_destroy(gateway->server.tokens);
+	proofs_destroy(gateway->server.proofs);
 	key_destroy(gateway->key);
 	close(gateway->spare_fd);
 	metrics_end(&gateway->metrics, gateway->loop);

@@ -87,6 +87,8 @@ static const struct flag rows[] = {
 	 .help = "the system calls: default, compute (one program, no\nnetwork) or build (no network); clients may then ask\nfor no other"},
 	{"require", "LAYER", NULL, NULL, parse_layer, FIELD(layers), .repeats = true,
 	 .help = "a layer of confinement without which no session is made;\nmay be repeated"},
+	{"require-proof", "TIME", NULL, NULL, flag_duration, FIELD(require_proof_ms), .least = 1000, .most = 3650 * DAY_MS,
+	 .help = "no session is made unless `sandbar prove` has shown within\nthis time, such as 24h, that everything holds, and neither\nkernel, server nor template have changed since"},
 };
 /* clang-format on */
 
@@ -120,6 +122,7 @@ int template_section_take(const struct template_section *section, struct templat
 	template->most = section->most;
 	template->ttl_ms = section->ttl_ms;
 	template->most_ttl_ms = section->most_ttl_ms;
+	template->require_proof_ms = section->require_proof_ms;
 	template->required_layers = section->layers;
 	template->profile = section->profile;
 	template->warm = (uint32_t)section->warm;

@@ -16,7 +16,7 @@ struct template_env {
 struct template_section {
 	struct limit_set limits, most;
 	uint64_t ttl_ms, most_ttl_ms;
-	uint64_t warm;
+	uint64_t warm, require_proof_ms;
 	uint32_t layers;
 	uint32_t profile;
 	struct template_env env;

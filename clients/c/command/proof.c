@@ -181,6 +181,20 @@ const char *proof_changed_fact(const struct proof *proof, const struct proof_fac
 	return NULL;
 }
 
+void proof_write_params(const struct proof *proof, struct writer *params)
+{
+	const json_t *fingerprints = json_object_get(proof->document, "fingerprints");
+
+	writer_map(params, proof_template(proof) ? 3 : 2);
+	if (proof_template(proof))
+		writer_key_str(params, "template", proof_template(proof));
+	writer_key_bool(params, "held", proof_has_held(proof));
+	writer_str(params, "fingerprints");
+	writer_map(params, PROOF_FACTS);
+	for (int i = 0; i < PROOF_FACTS; i++)
+		writer_key_str(params, PROOF_FACT_NAMES[i], text_of(fingerprints, PROOF_FACT_NAMES[i]));
+}
+
 void proof_print(const struct proof *proof)
 {
 	static const char *const HEADINGS[] = {"VERDICT", "GROUP", "PROBE", "CONTROL", "EXPECTED", "GOT", NULL};

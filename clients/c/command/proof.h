@@ -12,6 +12,7 @@
 
 #include "fingerprint.h"
 #include "clients/c/sandbar.h"
+#include "protocol/writer.h"
 
 enum { PROOF_FACTS = 3 };
 extern const char *const PROOF_FACT_NAMES[PROOF_FACTS]; /* kernel, policy, root */
@@ -34,6 +35,9 @@ const char *proof_template(const struct proof *proof); /* NULL: the server's def
 const char *proof_time(const struct proof *proof);
 /* The name of the first fact that is another now, or NULL. */
 const char *proof_changed_fact(const struct proof *proof, const struct proof_facts *now);
+
+/* As proof.keep takes it. */
+void proof_write_params(const struct proof *proof, struct writer *params);
 
 void proof_print(const struct proof *proof);
 void proof_print_json(const struct proof *proof);

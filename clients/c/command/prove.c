@@ -9,6 +9,7 @@
 #include "signals.h"
 #include "victim.h"
 #include "clients/c/failure.h"
+#include "protocol/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -204,10 +205,25 @@ static struct proof *attack(struct victim *victim, struct victim *neighbour, con
 	return proof_create(victim->context->options->template, &facts, victim->output, error);
 }
 
-static int tell(const struct options *options, const struct proof *proof)
+/* The server's copy is what its templates ask for; only an operator may put it there. */
+static void keep(struct context *context, const struct proof *proof)
+{
+	struct writer params;
+	struct sandbar_error error;
+
+	writer_init(&params, LIMIT_MESSAGE_BYTES);
+	proof_write_params(proof, &params);
+	if (sandbar_call(context->sandbar, "proof.keep", params.data, params.length, NULL, NULL, &error) < 0 &&
+	    strcmp(error.code, "forbidden") != 0)
+		context_say("the server does not keep this proof: %s (%s)", error.message, error.code);
+	writer_finish(&params);
+}
+
+static int tell(struct context *context, const struct options *options, const struct proof *proof)
 {
 	struct sandbar_error error;
 
+	keep(context, proof);
 	if (options->json)
 		proof_print_json(proof);
 	else
@@ -230,7 +246,7 @@ static int prove(struct context *context, const struct options *options)
 	    victim_init(&victim, context, options->template, &asked_by_signal, &error) == 0 &&
 	    victim_init(&neighbour, context, options->template, &asked_by_signal, &error) == 0)
 		proof = attack(&victim, &neighbour, &program, &error);
-	int status = proof ? tell(options, proof) : fail(context, &error);
+	int status = proof ? tell(context, options, proof) : fail(context, &error);
 	victim_finish(&victim);
 	victim_finish(&neighbour);
 	free(program.bytes);

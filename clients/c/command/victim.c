@@ -85,7 +85,7 @@ static const struct sandbar_events EVENTS = {
 int victim_init(struct victim *victim, struct context *context, const char *template, const int *signal,
                 struct sandbar_error *error)
 {
-	struct sandbar_session session = {.name = "prove", .template = template, .ttl_ms = LIFE_MS};
+	struct sandbar_session session = {.name = "prove", .template = template, .ttl_ms = LIFE_MS, .for_proof = true};
 	struct sandbar_attachment attachment = {.after = 0, .lossless = true, .events = &EVENTS, .user = victim};
 
 	*victim = (struct victim){.context = context, .signal = signal};

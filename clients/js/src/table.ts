@@ -50,6 +50,7 @@ export type ErrorCode =
 	| "limit"
 	| "no_space"
 	| "unsupported"
+	| "proof"
 	| "session_ended"
 	| "process_exited"
 	| "no_stdin"

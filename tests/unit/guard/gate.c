@@ -51,7 +51,7 @@ static const struct {
 	{"session.remove", RIGHT_MANAGE}, {"session.note", RIGHT_RUN},       {"session.share", RIGHT_MANAGE},
 	{"session.shares", RIGHT_MANAGE}, {"session.unshare", RIGHT_MANAGE}, {"terminal.set", RIGHT_MANAGE},
 	{"terminal.take", RIGHT_RUN},     {"terminal.release", RIGHT_RUN},   {"terminal.grant", RIGHT_RUN},
-	{"terminal.request", RIGHT_RUN},
+	{"terminal.request", RIGHT_RUN},  {"proof.keep", RIGHT_ADMIN},
 };
 enum { NEEDED = sizeof needed / sizeof *needed };
 

@@ -1,0 +1,95 @@
+/* The newest proof of each template, over restarts. */
+#include "server/guard/proofs.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/sandbar-proofs-XXXXXX";
+static int directory;
+
+static void open_folder(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+	directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void close_folder(void)
+{
+	unlinkat(directory, "proofs.json", 0);
+	close(directory);
+	cr_assert_eq(rmdir(folder), 0);
+}
+
+TestSuite(proofs, .init = open_folder, .fini = close_folder);
+
+static struct proof_record record_of(const char *template, uint64_t proved_s)
+{
+	struct proof_record record = {.has_held = true, .proved_s = proved_s};
+	strcpy(record.template, template);
+	proof_digest(template, strlen(template), record.kernel);
+	strcpy(record.policy, record.kernel);
+	strcpy(record.root, record.kernel);
+	strcpy(record.facts, record.kernel);
+	return record;
+}
+
+static void keep(struct proofs *proofs, const char *template, uint64_t proved_s)
+{
+	struct error err = {0};
+	struct proof_record record = record_of(template, proved_s);
+	cr_assert_eq(proofs_keep(proofs, &record, &err), 0, "%s", err.message);
+}
+
+Test(proofs, the_newest_of_each_stays)
+{
+	struct proofs *proofs = proofs_load(directory);
+	cr_expect_null(proofs_find(proofs, "a"));
+	keep(proofs, "a", 1);
+	keep(proofs, "b", 2);
+	keep(proofs, "a", 3);
+	proofs_destroy(proofs);
+	proofs = proofs_load(directory);
+	cr_assert(proofs_find(proofs, "a") && proofs_find(proofs, "b"));
+	struct proof_record expected = record_of("a", 3);
+	cr_expect_eq(memcmp(proofs_find(proofs, "a"), &expected, sizeof expected), 0);
+	cr_expect(is_proof_digest(proofs_find(proofs, "b")->root));
+	proofs_destroy(proofs);
+}
+
+/* More than there can be templates: the oldest goes. */
+Test(proofs, there_are_so_many)
+{
+	char name[16];
+	struct proofs *proofs = proofs_load(directory);
+	for (unsigned i = 0; i < TEMPLATES_MOST + 5; i++) {
+		snprintf(name, sizeof name, "t%u", i);
+		keep(proofs, name, 100 + i);
+	}
+	cr_expect(!proofs_find(proofs, "t3") && proofs_find(proofs, "t4") && proofs_find(proofs, name));
+	proofs_destroy(proofs);
+}
+
+Test(proofs, what_is_damaged_is_none)
+{
+	static const char *const texts[] = {"",
+	                                    "{",
+	                                    "[]",
+	                                    "{\"version\":2,\"proofs\":[]}",
+	                                    "{\"version\":1,\"proofs\":[{}]}",
+	                                    "{\"version\":1,\"proofs\":{}}"};
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		int fd = openat(directory, "proofs.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		cr_assert_eq(write(fd, texts[i], strlen(texts[i])), (ssize_t)strlen(texts[i]));
+		close(fd);
+		struct proofs *proofs = proofs_load(directory);
+		cr_expect_null(proofs_find(proofs, ""), "%s", texts[i]);
+		keep(proofs, "a", 1);
+		cr_expect_not_null(proofs_find(proofs, "a"));
+		proofs_destroy(proofs);
+	}
+	cr_expect_not(is_proof_digest("A"));
+}
