@@ -181,7 +181,11 @@ export class Visitor {
 					let before = "";
 					for (const run of row.children) {
 						const classes = [...run.classList].filter((name) => !name.startsWith("xterm-cursor"));
-						const look = [...classes, run.getAttribute("style") ?? ""].join(" ").trim();
+						const { style } = run as HTMLElement;
+						const styles = [...style]
+							.filter((name) => name !== "letter-spacing") // the width of each page's font
+							.map((name) => `${name}: ${style.getPropertyValue(name)};`);
+						const look = [...classes, ...styles].join(" ");
 						line += (look === before ? "" : `<${look}>`) + run.textContent;
 						before = look;
 					}
