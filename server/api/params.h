@@ -65,4 +65,14 @@ void arena_finish(struct arena *arena);
 bool params_decode(struct reader reader, const struct param *rows, void *into, struct arena *arena,
                    struct params_error *error);
 
+#define PARAM_TIME_MOST (UINT64_C(10) * 365 * 24 * 3600 * 1000) /* milliseconds: ten years */
+#define PARAM_GRACE_MOST (3600 * 1000)                          /* milliseconds, between SIGTERM and SIGKILL */
+
+/* The row of a method that is about a session, whose TYPE has the id in `session`. */
+#define PARAM_SESSION(type)                                                                                 \
+	{                                                                                                       \
+		"session", PARAM_TEXT, offsetof(struct type, session), .required = true, .most = LIMIT_NAME_BYTES,  \
+															   .summary = "the id that session.create gave" \
+	}
+
 #endif

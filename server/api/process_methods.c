@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define YEARS_MS (UINT64_C(10) * 365 * 24 * 3600 * 1000) /* the most that a time may be */
 enum { PATH_BYTES = 4095 };
 
 static const char *const on_exit_choices[] = {"keep", "kill_tree", NULL};
@@ -23,30 +22,30 @@ static const struct param terminal_fields[] = {
 };
 
 #define START(field) offsetof(struct start_args, field)
-#define COMMON_START_ROWS                                                                                             \
-	{"session", PARAM_TEXT, START(session), .required = true, .most = LIMIT_NAME_BYTES},                              \
-		{"argv",                                                                                                      \
-	     PARAM_STRINGS,                                                                                               \
-	     START(argv),                                                                                                 \
-	     .required = true,                                                                                            \
-	     .least = 1,                                                                                                  \
-	     .most = LIMIT_ARGUMENTS,                                                                                     \
-	     .summary = "the program, looked up in PATH, and its arguments"},                                             \
-		{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},   \
-		{"context", PARAM_CONTEXT, START(context), .most = CONTEXT_PROCESS_BYTES,                                     \
-	     .summary = "what the client notes beside it"},                                                               \
-		{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},                    \
-		{"terminal", PARAM_MAP, .fields = terminal_fields, .has_offset = START(has_terminal),                         \
-	     .summary = "a terminal instead of pipes"},                                                                   \
-		{"name", PARAM_TEXT, START(name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},                     \
-		{"wall_ms", PARAM_UINT, START(wall_ms), .most = YEARS_MS, .summary = "time until it is ended"},               \
-		{"cpu_ms", PARAM_UINT, START(cpu_ms), .most = YEARS_MS, .summary = "processor time of its tree"},             \
-		{"idle_ms", PARAM_UINT, START(idle_ms), .most = YEARS_MS, .summary = "time without output"},                  \
-		{"output_bytes", PARAM_UINT, START(output_bytes), .most = WIRE_INTEGER_MAX, .summary = "of all its streams"}, \
-		{"grace_ms", PARAM_UINT, START(grace_ms), .most = 3600 * 1000, .summary = "between SIGTERM and SIGKILL"},     \
-	{                                                                                                                 \
-		"on_exit", PARAM_CHOICE, START(on_exit), .choices = on_exit_choices,                                          \
-												 .summary = "what happens to what the leader leaves behind"           \
+#define COMMON_START_ROWS                                                                                              \
+	PARAM_SESSION(start_args),                                                                                         \
+		{"argv",                                                                                                       \
+	     PARAM_STRINGS,                                                                                                \
+	     START(argv),                                                                                                  \
+	     .required = true,                                                                                             \
+	     .least = 1,                                                                                                   \
+	     .most = LIMIT_ARGUMENTS,                                                                                      \
+	     .summary = "the program, looked up in PATH, and its arguments"},                                              \
+		{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},    \
+		{"context", PARAM_CONTEXT, START(context), .most = CONTEXT_PROCESS_BYTES,                                      \
+	     .summary = "what the client notes beside it"},                                                                \
+		{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},                     \
+		{"terminal", PARAM_MAP, .fields = terminal_fields, .has_offset = START(has_terminal),                          \
+	     .summary = "a terminal instead of pipes"},                                                                    \
+		{"name", PARAM_TEXT, START(name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},                      \
+		{"wall_ms", PARAM_UINT, START(wall_ms), .most = PARAM_TIME_MOST, .summary = "time until it is ended"},         \
+		{"cpu_ms", PARAM_UINT, START(cpu_ms), .most = PARAM_TIME_MOST, .summary = "processor time of its tree"},       \
+		{"idle_ms", PARAM_UINT, START(idle_ms), .most = PARAM_TIME_MOST, .summary = "time without output"},            \
+		{"output_bytes", PARAM_UINT, START(output_bytes), .most = WIRE_INTEGER_MAX, .summary = "of all its streams"},  \
+		{"grace_ms", PARAM_UINT, START(grace_ms), .most = PARAM_GRACE_MOST, .summary = "between SIGTERM and SIGKILL"}, \
+	{                                                                                                                  \
+		"on_exit", PARAM_CHOICE, START(on_exit), .choices = on_exit_choices,                                           \
+												 .summary = "what happens to what the leader leaves behind"            \
 	}
 
 const struct param start_params[] = {
@@ -54,7 +53,8 @@ const struct param start_params[] = {
 	{"stdin", PARAM_BOOL, START(wants_stdin), .summary = "whether input will be sent through a pipe"},
 	{"on_disconnect", PARAM_CHOICE, START(on_disconnect), .choices = on_disconnect_choices,
      .summary = "what happens when its client has left"},
-	{"disconnect_ms", PARAM_UINT, START(disconnect_ms), .most = YEARS_MS, .summary = "how long it must have left"},
+	{"disconnect_ms", PARAM_UINT, START(disconnect_ms), .most = PARAM_TIME_MOST,
+     .summary = "how long it must have left"},
 	{0},
 };
 
@@ -68,11 +68,11 @@ const struct param run_params[] = {
 const struct start_args start_defaults = {
 	.cwd = "/work", .name = "", .grace_ms = 2000, .disconnect_ms = 10000, .max_output = RUN_BYTES};
 
-#define PROCESS_ROWS                                                                                             \
-	{"session", PARAM_TEXT, offsetof(struct process_args, session), .required = true, .most = LIMIT_NAME_BYTES}, \
-	{                                                                                                            \
-		"process", PARAM_UINT, offsetof(struct process_args, process), .required = true, .least = 1,             \
-																	   .most = UINT32_MAX                        \
+#define PROCESS_ROWS                                                                                 \
+	PARAM_SESSION(process_args),                                                                     \
+	{                                                                                                \
+		"process", PARAM_UINT, offsetof(struct process_args, process), .required = true, .least = 1, \
+																	   .most = UINT32_MAX            \
 	}
 
 const struct param process_params[] = {PROCESS_ROWS, {0}};
@@ -85,13 +85,13 @@ const struct param signal_params[] = {
 };
 const struct param kill_params[] = {
 	PROCESS_ROWS,
-	{"grace_ms", PARAM_UINT, offsetof(struct process_args, grace_ms), .most = 3600 * 1000,
+	{"grace_ms", PARAM_UINT, offsetof(struct process_args, grace_ms), .most = PARAM_GRACE_MOST,
      .summary = "between SIGTERM and SIGKILL; 0 = SIGKILL at once"},
 	{0},
 };
 
 const struct param list_params[] = {
-	{"session", PARAM_TEXT, offsetof(struct list_args, session), .required = true, .most = LIMIT_NAME_BYTES},
+	PARAM_SESSION(list_args),
 	{"after", PARAM_UINT, offsetof(struct list_args, after), .most = UINT32_MAX,
      .summary = "only processes above this number"},
 	{0},

@@ -27,8 +27,7 @@ const struct param role_params[] = {
 const struct param remove_params[] = {COMMON_ROWS, {0}};
 
 const struct param note_params[] = {
-	{"session", PARAM_TEXT, offsetof(struct note_args, session), .required = true, .most = LIMIT_NAME_BYTES,
-     .summary = "the id that session.create gave"},
+	PARAM_SESSION(note_args),
 	{"text", PARAM_TEXT, offsetof(struct note_args, text), .required = true, .least = 1, .most = NOTE_BYTES,
      .summary = "what is pinned to this moment"},
 	{"process", PARAM_OPTIONAL, offsetof(struct note_args, process), .least = 1, .most = UINT32_MAX,

@@ -8,8 +8,7 @@
 static const char *const modes[] = {"live", "lossless", NULL};
 
 const struct param attach_params[] = {
-	{"session", PARAM_TEXT, offsetof(struct attach_args, session), .required = true, .most = LIMIT_NAME_BYTES,
-     .summary = "the id that session.create gave"},
+	PARAM_SESSION(attach_args),
 	{"after", PARAM_OPTIONAL, offsetof(struct attach_args, after), .most = WIRE_INTEGER_MAX,
      .summary = "the last seq that the client has"},
 	{"mode", PARAM_CHOICE, offsetof(struct attach_args, mode), .choices = modes},
@@ -118,7 +117,7 @@ void handle_session_attach(struct call *call, const void *arguments)
 	writer_key_str(&call->result, "role", role_name(channel->role));
 	write_stdin_offsets(&call->result, session, channel);
 	writer_str(&call->result, "participants");
-	participants_write(&call->result, session);
+	participants_write(&call->result, session, PARTICIPANTS_SHOWN);
 	writer_str(&call->result, "terminals");
 	sharing_write_all(&call->result, session);
 	call_answer(call);

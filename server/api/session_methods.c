@@ -9,14 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static const uint64_t years_ms = UINT64_C(10) * 365 * 24 * 3600 * 1000; /* the most that a time may be */
 const char *const role_choices[] = {"viewer", "editor", "owner", NULL}; /* index + 1 = enum role */
-
-#define SESSION_ROW(type)                                                                                   \
-	{                                                                                                       \
-		"session", PARAM_TEXT, offsetof(struct type, session), .required = true, .most = LIMIT_NAME_BYTES,  \
-															   .summary = "the id that session.create gave" \
-	}
 
 static const char *const on_disconnect_choices[] = {"keep", "end", NULL};
 
@@ -29,12 +22,12 @@ const struct param session_create_params[] = {
      .summary = "added to every process's environment"},
 	{"limits", PARAM_MAP, .fields = limit_fields, .has_offset = offsetof(struct session_create_args, has_limits),
      .summary = "what the session may use"},
-	{"ttl_ms", PARAM_UINT, offsetof(struct session_create_args, ttl_ms), .most = years_ms,
+	{"ttl_ms", PARAM_UINT, offsetof(struct session_create_args, ttl_ms), .most = PARAM_TIME_MOST,
      .summary = "it ends this long after it was made"},
 	{"on_disconnect", PARAM_CHOICE, offsetof(struct session_create_args, on_disconnect),
      .choices = on_disconnect_choices, .summary = "what happens when its client has left"},
-	{"disconnect_ms", PARAM_UINT, offsetof(struct session_create_args, disconnect_ms), .least = 1, .most = years_ms,
-     .summary = "how long it must have left"},
+	{"disconnect_ms", PARAM_UINT, offsetof(struct session_create_args, disconnect_ms), .least = 1,
+     .most = PARAM_TIME_MOST, .summary = "how long it must have left"},
 	{"profile", PARAM_TEXT, offsetof(struct session_create_args, profile), .least = 1, .most = LIMIT_NAME_BYTES,
      .summary = "which system calls its processes may make"},
 	{"require", PARAM_STRINGS, offsetof(struct session_create_args, require), .most = LAYER_COUNT,
@@ -53,7 +46,7 @@ const struct param session_list_params[] = {
      .summary = "those that have ended and can be read"},
 	{0},
 };
-const struct param session_params[] = {SESSION_ROW(session_args), {0}};
+const struct param session_params[] = {PARAM_SESSION(session_args), {0}};
 const struct param no_params[] = {{0}};
 
 static struct session *fail_unknown(struct call *call, const char *id)
@@ -225,15 +218,6 @@ void handle_session_end(struct call *call, const void *arguments)
 
 /* --- list and info ------------------------------------------------------------------------------------------- */
 
-static uint32_t count_channels(const struct session *session)
-{
-	uint32_t count = 0;
-	const struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		count++;
-	return count;
-}
-
 enum { SUMMARY_KEYS = 5 };
 
 static void write_summary(struct writer *writer, const struct session *session)
@@ -285,7 +269,7 @@ static void list_live(struct call *call)
 			continue;
 		writer_map(&call->result, SUMMARY_KEYS + 3);
 		write_summary(&call->result, session);
-		writer_key_uint(&call->result, "participants", count_channels(session));
+		writer_key_uint(&call->result, "participants", participants_count(session));
 		list_more(&call->result, session);
 		meter_refresh(&session->meter);
 	}
@@ -378,15 +362,6 @@ static void write_limits(struct writer *writer, const struct sandbox_limits *lim
 	writer_key_uint(writer, "file_size", limits->file_size);
 }
 
-static void write_participants(struct writer *writer, const struct session *session)
-{
-	const struct channel *channel;
-	writer_str(writer, "participants");
-	writer_array(writer, count_channels(session));
-	LIST_FOREACH(channel, &session->channels, link)
-		participant_write(writer, channel);
-}
-
 static void write_queue(struct writer *writer, const char *name, uint64_t used, uint64_t limit)
 {
 	writer_str(writer, name);
@@ -411,7 +386,7 @@ static void write_session_queues(struct writer *writer, const struct session *se
 	            journal ? journal_ring(journal) : 0);
 	write_queue(writer, "processes", session->running_count, SESSION_PROCESSES);
 	write_queue(writer, "input_bytes", input, (uint64_t)LIMIT_STDIN_WINDOW * JOURNAL_STDIN_SLOTS);
-	write_queue(writer, "channel_bytes", own, (uint64_t)CHANNEL_OWN_BYTES * count_channels(session));
+	write_queue(writer, "channel_bytes", own, (uint64_t)CHANNEL_OWN_BYTES * participants_count(session));
 }
 
 static void write_record(struct writer *writer, const struct session *session)
@@ -463,7 +438,8 @@ static void write_info(struct writer *writer, const struct session *session)
 	writer_key_uint(writer, "last", history_last(session));
 	writer_key_uint(writer, "bytes", journal ? journal_tail(journal) - journal_head(journal) : 0);
 	write_record(writer, session);
-	write_participants(writer, session);
+	writer_str(writer, "participants");
+	participants_write(writer, session, UINT32_MAX);
 	writer_str(writer, "terminals");
 	sharing_write_all(writer, session);
 	write_session_queues(writer, session);

@@ -3,14 +3,11 @@
 
 #include <stddef.h>
 
-static const uint64_t years_ms = UINT64_C(10) * 365 * 24 * 3600 * 1000; /* the most that a time may be */
-
 const struct param session_update_params[] = {
-	{"session", PARAM_TEXT, offsetof(struct session_update_args, session), .required = true, .most = LIMIT_NAME_BYTES,
-     .summary = "the id that session.create gave"},
+	PARAM_SESSION(session_update_args),
 	{"name", PARAM_TEXT, offsetof(struct session_update_args, name), .most = LIMIT_NAME_BYTES,
      .summary = "shown in lists"},
-	{"ttl_ms", PARAM_OPTIONAL, offsetof(struct session_update_args, ttl_ms), .most = years_ms,
+	{"ttl_ms", PARAM_OPTIONAL, offsetof(struct session_update_args, ttl_ms), .most = PARAM_TIME_MOST,
      .summary = "it ends this long after it was made; 0 = it does not"},
 	{"context", PARAM_CONTEXT, offsetof(struct session_update_args, context), .most = CONTEXT_SESSION_BYTES,
      .summary = "stands for what was noted before"},

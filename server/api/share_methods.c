@@ -11,19 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#define SESSION_ROW(type)                                                                                   \
-	{                                                                                                       \
-		"session", PARAM_TEXT, offsetof(struct type, session), .required = true, .most = LIMIT_NAME_BYTES,  \
-															   .summary = "the id that session.create gave" \
-	}
-
 const struct param share_params[] = {
-	SESSION_ROW(share_args),
+	PARAM_SESSION(share_args),
 	{"role", PARAM_CHOICE, offsetof(struct share_args, role), .choices = role_choices,
      .summary = "what who comes by it may be"},
 	{"name", PARAM_TEXT, offsetof(struct share_args, name), .least = 1, .most = LIMIT_NAME_BYTES,
      .summary = "the principal that others see"},
-	{"expires_ms", PARAM_UINT, offsetof(struct share_args, expires_ms), .most = UINT64_C(10) * 365 * 24 * 3600 * 1000,
+	{"expires_ms", PARAM_UINT, offsetof(struct share_args, expires_ms), .most = PARAM_TIME_MOST,
      .summary = "good for this long; 0 = as long as the session"},
 	{"uses", PARAM_UINT, offsetof(struct share_args, uses), .least = 1, .most = SHARE_USES,
      .summary = "how many clients may come by it"},
@@ -32,7 +26,7 @@ const struct param share_params[] = {
 const struct share_args share_defaults = {.name = "guest", .uses = 1};
 
 const struct param unshare_params[] = {
-	SESSION_ROW(unshare_args),
+	PARAM_SESSION(unshare_args),
 	{"share", PARAM_TEXT, offsetof(struct unshare_args, share), .required = true, .most = BEARER_TOKEN_BYTES,
      .summary = "the id that session.share gave"},
 	{0},

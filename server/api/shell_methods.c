@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define YEARS_MS (UINT64_C(10) * 365 * 24 * 3600 * 1000) /* the most that a time may be */
 enum { PATH_BYTES = 4095 };
 
 #define START(field) offsetof(struct shell_start_args, field)
 const struct param shell_start_params[] = {
-	{"session", PARAM_TEXT, START(session), .required = true, .most = LIMIT_NAME_BYTES},
+	PARAM_SESSION(shell_start_args),
 	{"name", PARAM_TEXT, START(name), .most = LIMIT_NAME_BYTES, .summary = "shown in lists"},
 	{"cwd", PARAM_PATH, START(cwd), .most = PATH_BYTES, .summary = "an absolute path inside"},
 	{"env", PARAM_ENV, START(env), .most = LIMIT_ENVIRONMENT, .summary = "added to the session's environment"},
@@ -24,13 +23,13 @@ const struct shell_start_args shell_start_defaults = {.cwd = "/work", .name = ""
 
 #define RUN(field) offsetof(struct shell_run_args, field)
 const struct param shell_run_params[] = {
-	{"session", PARAM_TEXT, RUN(session), .required = true, .most = LIMIT_NAME_BYTES},
+	PARAM_SESSION(shell_run_args),
 	{"process", PARAM_UINT, RUN(process), .required = true, .least = 1, .most = UINT32_MAX, .summary = "the shell"},
 	{"command", PARAM_TEXT, RUN(command), .required = true, .most = SHELL_COMMAND_BYTES,
      .summary = "one or more lines, as in a script"},
 	{"input", PARAM_BYTES, RUN(input), .most = RUN_BYTES, .summary = "its stdin, else /dev/null"},
-	{"wall_ms", PARAM_UINT, RUN(wall_ms), .most = YEARS_MS, .summary = "time until it is interrupted"},
-	{"grace_ms", PARAM_UINT, RUN(grace_ms), .most = 3600 * 1000, .summary = "between SIGTERM and SIGKILL"},
+	{"wall_ms", PARAM_UINT, RUN(wall_ms), .most = PARAM_TIME_MOST, .summary = "time until it is interrupted"},
+	{"grace_ms", PARAM_UINT, RUN(grace_ms), .most = PARAM_GRACE_MOST, .summary = "between SIGTERM and SIGKILL"},
 	{"max_output", PARAM_UINT, RUN(max_output), .most = RUN_BYTES, .summary = "bytes of each stream in the answer"},
 	{"stream", PARAM_BOOL, RUN(stream), .summary = "its output comes as OUTPUT alone, not in the answer"},
 	{0},

@@ -11,8 +11,7 @@ static const char *const size_choices[] = {"driver", "smallest", "largest", "fix
 #define SET(field) offsetof(struct terminal_set_args, field)
 
 const struct param terminal_set_params[] = {
-	{"session", PARAM_TEXT, SET(session), .required = true, .most = LIMIT_NAME_BYTES,
-     .summary = "the id that session.create gave"},
+	PARAM_SESSION(terminal_set_args),
 	{"process", PARAM_UINT, SET(process), .required = true, .least = 1, .most = UINT32_MAX},
 	{"input", PARAM_CHOICE, SET(input), .choices = input_choices, .summary = "who types"},
 	{"size", PARAM_CHOICE, SET(size), .choices = size_choices, .summary = "whose window gives the size"},

@@ -63,22 +63,17 @@ static const struct resource no_metrics = {
 	"From elsewhere than this machine, /metrics needs an operator's token: Authorization: Bearer.\n",
 	HTTP_STATUS_UNAUTHORIZED};
 
-static bool add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end)
-{
-	return lws_add_http_header_by_name(wsi, (const unsigned char *)name, (const unsigned char *)value,
-	                                   (int)strlen(value), at, end) == 0;
-}
-
 /* One request is all that a connection may have: a second one could come a byte a minute. */
 static int respond(struct lws *wsi, const struct resource *resource)
 {
 	unsigned char buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start, *end = buffer + sizeof buffer;
 	size_t length = strlen(resource->body);
 	bool good = lws_add_http_common_headers(wsi, resource->status, resource->type, length, &at, end) == 0 &&
-	            add(wsi, "content-security-policy:", "default-src 'none'; style-src 'self'", &at, end) &&
-	            add(wsi, "x-content-type-options:", "nosniff", &at, end) &&
-	            add(wsi, "referrer-policy:", "no-referrer", &at, end) &&
-	            add(wsi, "cache-control:", "no-store", &at, end) && add(wsi, "connection:", "close", &at, end) &&
+	            page_header_add(wsi, "content-security-policy:", "default-src 'none'; style-src 'self'", &at, end) &&
+	            page_header_add(wsi, "x-content-type-options:", "nosniff", &at, end) &&
+	            page_header_add(wsi, "referrer-policy:", "no-referrer", &at, end) &&
+	            page_header_add(wsi, "cache-control:", "no-store", &at, end) &&
+	            page_header_add(wsi, "connection:", "close", &at, end) &&
 	            lws_finalize_write_http_header(wsi, start, &at, end) == 0;
 	if (!good)
 		return -1;

@@ -28,10 +28,10 @@ static bool header_holds(struct lws *wsi, enum lws_token_indexes token, const ch
 	return lws_hdr_copy(wsi, value, sizeof value, token) > 0 && strstr(value, text) != NULL;
 }
 
-static bool add(struct lws *wsi, const struct header *header, unsigned char **at, unsigned char *end)
+bool page_header_add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end)
 {
-	return lws_add_http_header_by_name(wsi, (const unsigned char *)header->name, (const unsigned char *)header->value,
-	                                   (int)strlen(header->value), at, end) == 0;
+	return lws_add_http_header_by_name(wsi, (const unsigned char *)name, (const unsigned char *)value,
+	                                   (int)strlen(value), at, end) == 0;
 }
 
 /* One request is all that a connection may have, so it is closed behind it. */
@@ -57,7 +57,7 @@ static int send_headers(struct lws *wsi, unsigned status, const struct page *pag
 	unsigned char buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start, *end = buffer + sizeof buffer;
 	bool good = lws_add_http_common_headers(wsi, status, page->type, length, &at, end) == 0;
 	for (size_t i = 0; good && i < sizeof headers / sizeof headers[0]; i++)
-		good = !headers[i].value || add(wsi, &headers[i], &at, end);
+		good = !headers[i].value || page_header_add(wsi, headers[i].name, headers[i].value, &at, end);
 	return good && lws_finalize_write_http_header(wsi, start, &at, end) == 0 ? 0 : -1;
 }
 

@@ -24,4 +24,7 @@ int page_response_begin(struct page_response *response, struct lws *wsi, const s
 /* The connection can be written. */
 int page_response_continue(struct page_response *response, struct lws *wsi);
 
+/* Add the header NAME ("name:") at *AT, which moves on; false: it does not fit before END. */
+bool page_header_add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end);
+
 #endif

@@ -90,7 +90,7 @@ static void write_state(struct writer *writer, const struct session *session, co
 	writer_uint(writer, as_of);
 	writer_map(writer, 3);
 	writer_str(writer, "participants");
-	participants_write(writer, session);
+	participants_write(writer, session, PARTICIPANTS_SHOWN);
 	writer_str(writer, "terminals");
 	sharing_write_all(writer, session);
 	writer_str(writer, "processes");

@@ -126,13 +126,20 @@ void participant_write(struct writer *writer, const struct channel *channel)
 	writer_key_uint(writer, "colour", channel->colour);
 }
 
-void participants_write(struct writer *writer, const struct session *session)
+uint32_t participants_count(const struct session *session)
 {
 	const struct channel *channel;
 	uint32_t count = 0;
 	LIST_FOREACH(channel, &session->channels, link)
 		count++;
-	count = count < PARTICIPANTS_SHOWN ? count : PARTICIPANTS_SHOWN;
+	return count;
+}
+
+void participants_write(struct writer *writer, const struct session *session, uint32_t most)
+{
+	const struct channel *channel;
+	uint32_t count = participants_count(session);
+	count = count < most ? count : most;
 	writer_array(writer, count);
 	LIST_FOREACH(channel, &session->channels, link) /* the newest stands first */
 		if (count > 0 && count--)

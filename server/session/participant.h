@@ -28,7 +28,8 @@ void participants_left(struct session *session);
 unsigned participants_lossless(const struct session *session);
 
 void participant_write(struct writer *writer, const struct channel *channel); /* its map, of PARTICIPANT_KEYS */
-/* The array `participants`: at most the newest PARTICIPANTS_SHOWN. */
-void participants_write(struct writer *writer, const struct session *session);
+uint32_t participants_count(const struct session *session);
+/* The array `participants`: at most the newest MOST. */
+void participants_write(struct writer *writer, const struct session *session, uint32_t most);
 
 #endif
