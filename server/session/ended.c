@@ -11,7 +11,7 @@ static const ev_tstamp record_grace_s = 60.0; /* until a record that cannot be f
 static void on_recorded(void *owner)
 {
 	struct session *session = owner;
-	session_wake_channels(session);
+	waker_tell(session);
 	session_channel_gone(session);
 }
 

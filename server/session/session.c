@@ -17,13 +17,6 @@
 static const ev_tstamp sync_grace_s = 5.0; /* until a restored session whose init is silent is lost */
 static const ev_tstamp end_grace_s = 5.0;  /* until the sandbox is destroyed although processes did not report */
 
-void session_wake_channels(struct session *session)
-{
-	struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		channel->wake(channel->owner);
-}
-
 struct writer *session_event_begin(struct session *session, enum frame_kind kind, uint32_t fields)
 {
 	struct writer *event = &session->event;
@@ -41,7 +34,7 @@ uint64_t session_event_commit(struct session *session)
 	assert(!session->event.failed);
 	journal_append(session->journal, session->event.data, session->event.length);
 	recording_appended(session->recording);
-	session_wake_channels(session);
+	waker_tell(session);
 	return journal_last_seq(session->journal);
 }
 
@@ -60,7 +53,7 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	LIST_FOREACH(channel, &session->channels, link)
 		channel_appended(channel, source->process, got);
 	recording_appended(session->recording);
-	session_wake_channels(session);
+	waker_output(session, got);
 	return got;
 }
 
@@ -178,6 +171,7 @@ struct session *session_allocate(struct sessions *home, const char *id)
 	session->ttl.data = session->deadline.data = session;
 	owner_init(&session->client, session);
 	meter_init(&session->meter, session);
+	waker_init(&session->waker, session);
 	return session;
 }
 
@@ -194,6 +188,7 @@ void session_release(struct session *session)
 	ev_timer_stop(session->home->loop, &session->back);
 	owner_stop(&session->client);
 	meter_stop(&session->meter);
+	waker_stop(session);
 	if (session->home->run.session == session)
 		session->home->run.session = NULL;
 	recording_destroy(session->recording);

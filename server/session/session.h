@@ -16,6 +16,7 @@
 #include "owner.h"
 #include "process.h"
 #include "recorder.h"
+#include "waker.h"
 #include "sandbox/driver.h"
 
 enum session_state { SESSION_CREATING, SESSION_RUNNING, SESSION_ENDING, SESSION_ENDED };
@@ -65,6 +66,7 @@ struct session {
 	LIST_HEAD(, session_watch) watches;
 	struct owner client; /* that it ends with */
 	struct meter meter;
+	struct waker waker;
 	unsigned
 		awaited;   /* lossless channels that a gateway's end cut, and that may come back: until then nothing runs on */
 	ev_timer back; /* until that is given up */
@@ -174,6 +176,5 @@ void session_refuse_input(struct session *session, const uint8_t client[CLIENT_I
                           uint64_t offset);
 void session_process_done(struct session *session);
 void session_channel_gone(struct session *session); /* may free it (ended.c) */
-void session_wake_channels(struct session *session);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FLOOD = 1, TYPIST = 2, SETTLE_US = 500000, KEY_US = 5000 };
+enum { TYPIST = 2, SETTLE_US = 500000, KEY_US = 5000 };
 
 struct crowd {
 	struct wire_client *viewers;
@@ -22,14 +22,16 @@ struct crowd {
 	uint64_t count, silent; /* the first ones never read */
 };
 
-/* Only the terminal that floods is watched: what is typed goes to nobody else. */
+/* To all there is; or, for who types, to the terminal that he types to. */
 static void attach(struct wire_client *client, const char *session, uint64_t process)
 {
-	struct writer *request = wire_client_request(client, "session.attach", 2);
+	struct writer *request = wire_client_request(client, "session.attach", process ? 2 : 1);
 	writer_key_str(request, "session", session);
-	writer_str(request, "processes");
-	writer_array(request, 1);
-	writer_uint(request, process);
+	if (process) {
+		writer_str(request, "processes");
+		writer_array(request, 1);
+		writer_uint(request, process);
+	}
 	wire_client_result(client, wire_client_send(client));
 }
 
@@ -41,7 +43,7 @@ static void come(struct crowd *crowd, const struct server *server, const char *s
 		die("memory for the viewers");
 	for (uint64_t i = 0; i < crowd->count; i++) {
 		wire_client_open(&crowd->viewers[i], server->address, server->token);
-		attach(&crowd->viewers[i], session, FLOOD);
+		attach(&crowd->viewers[i], session, 0);
 		crowd->sockets[i] = crowd->viewers[i].link.socket;
 	}
 }
