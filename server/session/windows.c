@@ -125,7 +125,8 @@ static void set(struct windows *windows, struct window size)
 	if (!process_resize(windows->process, size.cols, size.rows))
 		return;
 	ev_timer_stop(loop_of(windows), &windows->pause);
-	ev_now_update(loop_of(windows)); /* the pause begins with the change, which may come late in a long turn of the loop */
+	/* The pause begins with the change, which may come late in a long turn of the loop. */
+	ev_now_update(loop_of(windows));
 	ev_timer_set(&windows->pause, WINDOWS_PAUSE, 0.);
 	ev_timer_start(loop_of(windows), &windows->pause);
 }
