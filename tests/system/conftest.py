@@ -245,3 +245,14 @@ def bounded(request):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "seconds(n): how long a test may take")
+
+
+@pytest.fixture
+def traced_folder():
+    """For the files of a server that is traced, which only root may do."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may trace the keeper")
+    path = pathlib.Path(tempfile.mkdtemp(prefix="sandbar-test-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
