@@ -26,7 +26,7 @@ def run_client(report, only, _options):
 
 
 def run_browser(report, only, _options):
-    if not lacking(report, "browser", ["chromium"]):
+    if not lacking(report, "browser", ["chromium", "tmux"]):
         run(report, "browser", "tests/browser", only)
 
 

@@ -75,7 +75,7 @@ export const ICONS = {
 	search: "M11 18a7 7 0 100-14 7 7 0 000 14zM20 20l-4-4",
 	share: "M12 15V4M8 7l4-4 4 4M5 12v8h14v-8",
 	split: "M4 5h16v14H4zM12 5v14",
-	theme: "M12 4a8 8 0 100 16V4z",
+	theme: "M20 14.5A8.5 8.5 0 119.5 4a7 7 0 0010.5 10.5z",
 } as const;
 
 /** A button with an icon; LABEL is what it is called, and is shown when IS_SHOWN. */

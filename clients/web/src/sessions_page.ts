@@ -110,7 +110,7 @@ class SessionsPage {
 		const about =
 			ended === undefined
 				? [count(participants ?? 0, "person", "people"), count(processes, "process", "processes")]
-				: [`ended ${ago(ended / 1000)}`, plain(reason ?? "")];
+				: [`ended ${ago(ended / 1000)}`, reason === "ended" ? "" : plain(reason ?? "")];
 		const link = h(
 			"a",
 			{

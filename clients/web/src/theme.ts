@@ -28,12 +28,12 @@ const DARK: ITheme = {
 	brightWhite: "#ffffff",
 };
 const LIGHT: ITheme = {
-	background: "#fdfcf8",
+	background: "#fffefa",
 	foreground: "#22302f",
 	cursor: "#a35a00",
-	cursorAccent: "#fdfcf8",
+	cursorAccent: "#fffefa",
 	selectionBackground: "#9fd3cc80",
-	overviewRulerBorder: "#fdfcf8",
+	overviewRulerBorder: "#fffefa",
 	black: "#22302f",
 	red: "#b3261e",
 	green: "#23703c",

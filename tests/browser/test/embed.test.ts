@@ -207,6 +207,7 @@ test("a page makes the tag, which works on that page and, as it was copied, on a
 	await owner.accessibility();
 	await owner.page.getByRole("button", { name: "Try the tag" }).click();
 	await shows(owner.page, "to be 2nd hand");
+	await owner.page.setViewportSize({ width: 1280, height: 1240 });
 	await owner.picture("embed");
 	await owner.page.getByRole("button", { name: "Try the add-on" }).click();
 	await owner.page.locator(".demo > .xterm .xterm-rows", { hasText: "to be 2nd hand" }).waitFor();

@@ -16,11 +16,12 @@ test("a session is replayed at any moment, and downloaded as asciicast", async (
 	const { session, process } = await house.session();
 	const channel = session.channel({ after: null });
 	await channel.open();
-	await channel.write(process, "echo first\n");
+	await new Promise((resolve) => setTimeout(resolve, 500));
+	await channel.write(process, "echo first; ls --color=always -x /usr; seq 1 3\n");
 	await new Promise((resolve) => setTimeout(resolve, 1200));
 	await session.note("between the two", process);
 	await new Promise((resolve) => setTimeout(resolve, 1200));
-	await channel.write(process, "echo second; exit 3\n");
+	await channel.write(process, "echo second; ls --color=always -xl /usr | head -8; exit 3\n");
 	await session.wait(process);
 	await session.end();
 

@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { test as nodeTest } from "node:test";
+import { test as nodeTest, type TestContext } from "node:test";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 import { Connection, Session } from "sandbar";
 import { Server, TOP } from "sandbar/test/server";
 
-const CHROMIUM = process.env.SANDBAR_CHROMIUM ?? "/usr/bin/chromium";
+/** How a browser is started. */
+export const LAUNCH = {
+	executablePath: process.env.SANDBAR_CHROMIUM ?? "/usr/bin/chromium",
+	args: ["--no-sandbox", "--disable-dev-shm-usage"],
+};
 const PICTURES = join(TOP, "build/browser");
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 export const PATIENCE_MS = 30_000;
@@ -23,8 +27,15 @@ export const EMOJI = {
 };
 export const EMOJI_SHOWN = "A\u{1f680}\u{1f468}\u200d\u{1f469}X";
 
-export function test(name: string, story: () => Promise<void>): void {
+export function test(name: string, story: (context: TestContext) => Promise<void>): void {
 	void nodeTest(name, { timeout: 180_000 }, story);
+}
+
+/** Of the confinement, as the server tells it. */
+interface Layer {
+	readonly name: string;
+	readonly on: boolean;
+	readonly detail: string;
 }
 
 /** The real server, a browser, and all who came by it. */
@@ -39,10 +50,7 @@ export class House {
 
 	static async open(...flags: readonly string[]): Promise<House> {
 		const server = await Server.start(...flags);
-		const browser = await chromium.launch({
-			executablePath: CHROMIUM,
-			args: ["--no-sandbox", "--disable-dev-shm-usage"],
-		});
+		const browser = await chromium.launch(LAUNCH);
 		return new House(server, browser);
 	}
 
@@ -75,6 +83,13 @@ export class House {
 		await connection.open();
 		this.connections.push(connection);
 		return connection;
+	}
+
+	/** What this host does not give of the layers that are called NAMES; null = it gives all. */
+	async lack(...names: readonly string[]): Promise<string | null> {
+		const { layers } = await (await this.program()).call("server.info");
+		const wanted = (layers as readonly Layer[]).find(({ name, on }) => names.includes(name) && !on);
+		return wanted ? `not here: ${wanted.name} (${wanted.detail})` : null;
 	}
 
 	/** A session with a shell in a terminal. */

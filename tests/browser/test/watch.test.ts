@@ -21,7 +21,7 @@ printf '\033[1mbuilding\033[0m \033[32mok\033[0m\n'
 for i in $(seq 50); do printf '\r\033[K\033[33mstep %d of 50\033[0m' $i; sleep 0.05; done
 printf '\n\033[5;12r\033[5;1H'
 for i in $(seq 30); do printf 'log \033[3%dmline %d\033[0m 日本\n' $((i % 7 + 1)) $i; sleep 0.02; done
-printf '\033[r\033[20;10H\033[7m reverse \033[0m \033[38;2;10;200;30mby its parts\033[0m\033[22;1H\033[4mthe run is over\033[0m\n'
+printf '\033[r\033[20;10H\033[7m reverse \033[0m \033[38;2;10;100;30mby its parts\033[0m\033[22;1H\033[4mthe run is over\033[0m\n'
 sleep 600`;
 
 async function run(session: Session): Promise<number> {
@@ -48,7 +48,7 @@ test("an agent's run, watched by two browsers, one of which came later: both see
 	const seen = await first.cells();
 	assert.deepEqual(await second.cells(), seen);
 	assert.ok(
-		seen.some((line) => line.includes("<color: rgb(10, 200, 30);>by its parts")),
+		seen.some((line) => line.includes("<color: rgb(10, 100, 30);>by its parts")),
 		seen.join("\n"),
 	);
 	await second.page.reload();

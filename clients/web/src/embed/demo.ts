@@ -36,10 +36,11 @@ export class Demo {
 /** The lines that a page with an xterm.js needs. */
 export function addonText({ url, session, token, isReadOnly }: SandbarAddonOptions): string {
 	const told = { url, session, token, ...(isReadOnly ? { isReadOnly } : {}) };
+	const options = JSON.stringify(told, null, "\t").replaceAll("\n", "\n\t");
 	return [
 		`<script src="${url}/embed.js"></script>`,
 		"<script>",
-		`\tterminal.loadAddon(new Sandbar.SandbarAddon(${JSON.stringify(told)}));`,
+		`\tterminal.loadAddon(new Sandbar.SandbarAddon(${options}));`,
 		"</script>",
 	].join("\n");
 }

@@ -9,7 +9,7 @@ import { SandbarAddon } from "./addon.js";
 
 const THEMES: Readonly<Record<string, ITheme>> = {
 	dark: { background: "#10181b", foreground: "#dce5e3", cursor: "#f5c451" },
-	light: { background: "#fdfcf8", foreground: "#22302f", cursor: "#a35a00", selectionBackground: "#9fd3cc80" },
+	light: { background: "#fffefa", foreground: "#22302f", cursor: "#a35a00", selectionBackground: "#9fd3cc80" },
 };
 const HOST_CSS = `
 	:host { display: block; position: relative; min-height: 8rem; overflow: hidden; contain: content }

@@ -4,11 +4,11 @@ const CONTROL_MASK = 0x1f;
 const KEYS: readonly (readonly [string, string, string])[] = [
 	["Esc", "\x1b", "Esc"],
 	["Tab", "\t", "Tab"],
+	["^C", "\x03", "Control C"],
 	["↑", "\x1b[A", "Up"],
 	["↓", "\x1b[B", "Down"],
 	["←", "\x1b[D", "Left"],
 	["→", "\x1b[C", "Right"],
-	["^C", "\x03", "Control C"],
 	["^D", "\x04", "Control D"],
 	["|", "|", "Pipe"],
 	["/", "/", "Slash"],

@@ -26,15 +26,12 @@ export class ShareDialog {
 			h(
 				"p",
 				{},
-				"A link for ",
+				h("span", {}, "A link for"),
 				select("For how many", USES, "1", (value) => (this.uses = Number(value))),
-				" ",
 				select("What they may do", ROLES, "viewer", (value) => (this.role = value as RoleName)),
-				", good ",
 				select("How long", TIMES, String(FIRST_TIME), (value) => (this.expiresMs = Number(value))),
-				".",
 			),
-			h("p", {}, h("label", { for: "share-name" }, "Shown to others as "), this.name),
+			h("p", {}, h("label", { for: "share-name" }, "Shown to others as"), this.name),
 			h("button", { class: "button primary" }, "Make a link"),
 		);
 		const close = h(

@@ -18,6 +18,8 @@ const FONT = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu
 const FONT_PX = 14;
 const FONT_LEAST_PX = 6;
 const SCROLLBACK = 10_000;
+/** WCAG 2.2, 1.4.3: programs choose colours for a dark ground, and some for none. */
+const CONTRAST = 4.5;
 const SHOWN_BYTES = 300;
 const CLIPBOARD_MOST = 1024 * 1024;
 
@@ -49,6 +51,7 @@ export class Screen {
 			cursorInactiveStyle: options.onData ? "outline" : "none",
 			fontFamily: FONT,
 			fontSize: FONT_PX,
+			minimumContrastRatio: CONTRAST,
 			scrollback: SCROLLBACK,
 			theme: terminalTheme(),
 			overviewRuler: { width: 10 },
