@@ -75,11 +75,14 @@ ROWS += [Row("vt", f"VT core: {what}", f"vt_core --kind {kind}", f"{other} --kin
          for kind, what in enumerate(VT_KINDS)
          for other, called in (("vt_libvterm", "libvterm"), ("vt_xterm", "`@xterm/headless`"))]
 
-# The bare server's messages are as large as the gateway's are in this load.
+# The bare server's messages are as large as the gateway's are in this load, of 1, 10, 100 and 1,000 viewers.
+CROWDS = {1: 8 << 10, 10: 46 << 10, 100: 28 << 10, 1000: 11 << 10}
 ROWS += [Row("fanout", f"a terminal that floods before {viewers:,} viewer{'s' if viewers > 1 else ''}: MB a second of the gateway's processor time",
-             f"sandbar_fanout --viewers {viewers} --seconds 2", f"lws_fanout --viewers {viewers} --seconds 2 --bytes 8192", "mb_cpu_s", 0.8, False,
+             f"sandbar_fanout --viewers {viewers} --seconds 2", f"lws_fanout --viewers {viewers} --seconds 2 --bytes {size}", "mb_cpu_s", 0.8, False,
              "a bare server that sends a ready-made buffer")
-         for viewers in (1, 10, 100, 1000)]
+         for viewers, size in CROWDS.items()]
+ROWS.append(Row("browser-key", "a key in Chromium to its glyph on a session's page (drawn without a graphics card)", "browser_key", "browser_bare_key",
+                "p50_us", None, True, "a page with xterm.js alone, a bare echo"))
 SILENT = "sandbar_fanout --viewers 10 --silent 5 --seconds 2", "sandbar_fanout --viewers 5 --seconds 2"
 ROWS += [Row("silent", "ten viewers of whom five never read: what each of the others gets", *SILENT, "each_mb_s", 0.95, False, "without those five"),
          Row("silent", "… what the program writes", *SILENT, "flood_mb_s", 0.95, False, "without those five")]
@@ -119,6 +122,18 @@ FIGURES = [
     Figure("connections", "an idle connection, of {connections} after `hello`: the gateway's memory (RSS)", CONNECTIONS, "each_kib",
            "KiB"),
     Figure("connections", "… the gateway's processor time for all of them", CONNECTIONS, "cpu_percent", "ms/s", 10),
+    Figure("browser-first", "a link opened in a Chromium that was never here: all that it fetches until the terminal shows its prompt", "browser_first",
+           "bytes", "KiB", 1 / 1024, 400),
+    Figure("browser-first", "… the time to that prompt, its processor held back to a quarter: p50 of {runs}", "browser_first", "prompt_us", "s", 1e-6),
+    Figure("browser-first", "… and until a key that was typed then is drawn", "browser_first", "p50_us", "s", 1e-6),
+    Figure("browser-flood", "a terminal that floods, on a page without a graphics card: MB/s drawn while 95 % of the keys there are answered within 50 ms",
+           "browser_flood", "mb_s", "MB/s"),
+    Figure("browser-flood", "… and if it writes as much as it can", "browser_flood", "all_mb_s", "MB/s"),
+    Figure("browser-flood", "… a key to its answer meanwhile: p50", "browser_flood", "all_p50_us", scale=1e-3),
+    Figure("browser-flood", "… p95", "browser_flood", "all_p95_us", scale=1e-3),
+    Figure("browser-memory", "a tab that drew {mib} MiB of output, in {seconds} s: its JavaScript heap", "browser_memory", "heap_mib", "MiB"),
+    Figure("browser-memory", "… before that", "browser_memory", "fresh_heap_mib", "MiB"),
+    Figure("browser-memory", "… its process after it (RSS)", "browser_memory", "rss_mib", "MiB"),
     *(Figure("resume", f"the gateway's death to the first byte after resume, {sessions}: {percent} of 20 kills",
              f"sandbar_resume --sessions {sessions.split()[0]}", f"{percent}_us", scale=1e-3)
       for sessions in ("1 session", "200 sessions") for percent in ("p50", "p99")),

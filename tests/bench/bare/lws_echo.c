@@ -1,6 +1,7 @@
 /*
  * The echo of one byte over WebSocket, bare: a libwebsockets server on a foreign libev loop, as the gateway has it, that
- * sends back each binary message; and a client of plain system calls in another process, which measures.
+ * sends back each binary message; and a client of plain system calls in another process, which measures. With --serve it
+ * only tells the server's port, for another client, until its stdin ends.
  */
 #include "lws_server.h"
 #include "measure.h"
@@ -69,21 +70,40 @@ static uint64_t round_trip(int connection, unsigned char byte)
 	return taken;
 }
 
-int main(int argc, char **argv)
+static void wait_for_end(int port)
 {
-	uint64_t runs = 2000;
-	const struct option_row options[] = {{"--runs", &runs, "how many round trips"}, {NULL, NULL, NULL}};
+	char byte;
+	printf("%d\n", port);
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0) {
+	}
+}
+
+static void measure(int port, uint64_t runs)
+{
 	struct samples samples;
-	int port = 0;
-	options_read(argc, argv, options);
 	samples_init(&samples, runs);
-	pid_t server = lws_server_start(PROTOCOLS, &port);
 	int connection = lws_server_connect(port, "echo");
 	for (uint64_t i = 0; i < runs; i++)
 		samples_add(&samples, round_trip(connection, (unsigned char)i));
 	samples_print(&samples, "lws_echo");
 	samples_finish(&samples);
 	close(connection);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t runs = 2000, serves = 0;
+	const struct option_row options[] = {{"--runs", &runs, "how many round trips"},
+	                                     {"--serve", &serves, "1: serve another client, until stdin ends"},
+	                                     {NULL, NULL, NULL}};
+	int port = 0;
+	options_read(argc, argv, options);
+	pid_t server = lws_server_start(PROTOCOLS, &port);
+	if (serves)
+		wait_for_end(port);
+	else
+		measure(port, runs);
 	kill(server, SIGTERM);
 	return 0;
 }
