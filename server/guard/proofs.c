@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_NAME "proofs.json"
-enum { VERSION = 1 };
+enum { VERSION = 1, FILE_MOST = 256 * 1024 };
 
 struct proofs {
 	int directory;
@@ -21,6 +22,7 @@ struct proofs {
 };
 
 enum { RECORDS = TEMPLATES_MOST + 1 };
+#define PROVED_S_MOST (UINT64_C(1) << 32) /* in microseconds, too, it is an integer that the wire has */
 
 /* The texts of a record. */
 static const struct {
@@ -40,8 +42,11 @@ enum { TEXTS = sizeof texts / sizeof *texts };
 
 static bool record_from(struct proof_record *record, const json_t *json)
 {
+	json_int_t proved_s = json_integer_value(json_object_get(json, "proved_s"));
+	if (proved_s < 0 || proved_s > (json_int_t)PROVED_S_MOST)
+		return false;
 	record->has_held = json_is_true(json_object_get(json, "held"));
-	record->proved_s = (uint64_t)json_integer_value(json_object_get(json, "proved_s"));
+	record->proved_s = (uint64_t)proved_s;
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = json_string_value(json_object_get(json, texts[i].key));
 		if (!text || strlen(text) >= texts[i].size)
@@ -75,22 +80,32 @@ static int save(const struct proofs *proofs, struct error *err)
 	return result;
 }
 
+/* It is read before anybody is served, a byte at a time: one that is far too large would keep the gateway from starting. */
+static json_t *read_file(int directory)
+{
+	int fd = plain_file_open(directory, FILE_NAME, O_RDONLY, 0);
+	struct stat status;
+	json_t *json = NULL;
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size <= FILE_MOST)
+		json = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+	if (fd >= 0)
+		close(fd);
+	return json;
+}
+
 struct proofs *proofs_load(int directory)
 {
 	struct proofs *proofs = calloc(1, sizeof *proofs);
 	if (!proofs)
 		abort();
 	proofs->directory = directory;
-	int fd = plain_file_open(directory, FILE_NAME, O_RDONLY, 0);
-	json_t *json = fd < 0 ? NULL : json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+	json_t *json = read_file(directory);
 	const json_t *list = json_object_get(json, "proofs");
 	if (json_integer_value(json_object_get(json, "version")) == VERSION && json_array_size(list) <= RECORDS)
 		while (proofs->count < json_array_size(list) &&
 		       record_from(&proofs->records[proofs->count], json_array_get(list, proofs->count)))
 			proofs->count++;
 	json_decref(json);
-	if (fd >= 0)
-		close(fd);
 	return proofs;
 }
 

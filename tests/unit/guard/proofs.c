@@ -73,6 +73,55 @@ Test(proofs, there_are_so_many)
 	proofs_destroy(proofs);
 }
 
+static void write_file(const char *text, size_t length)
+{
+	int fd = openat(directory, "proofs.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cr_assert_eq(write(fd, text, length), (ssize_t)length);
+	close(fd);
+}
+
+/* A file that is good but for very many blanks is damaged: who could have made it would decide how long a start takes. */
+Test(proofs, a_huge_one_is_damaged)
+{
+	enum { BLANKS = 1 << 20 };
+	struct proofs *proofs = proofs_load(directory);
+	keep(proofs, "a", 1);
+	proofs_destroy(proofs);
+	char *text = malloc(BLANKS + 4096);
+	int fd = openat(directory, "proofs.json", O_RDONLY | O_CLOEXEC);
+	cr_assert(text && fd >= 0);
+	memset(text, ' ', BLANKS);
+	ssize_t length = read(fd, text + BLANKS, 4096);
+	cr_assert_gt(length, 0);
+	close(fd);
+	write_file(text, BLANKS + (size_t)length);
+	proofs = proofs_load(directory);
+	cr_expect_null(proofs_find(proofs, "a"));
+	proofs_destroy(proofs);
+	write_file(text + BLANKS, (size_t)length);
+	proofs = proofs_load(directory);
+	cr_expect_not_null(proofs_find(proofs, "a"));
+	proofs_destroy(proofs);
+	free(text);
+}
+
+/* It would be told as a number that the wire does not have. */
+Test(proofs, a_time_that_cannot_be_is_damaged)
+{
+	static const char *const times[] = {"-1", "9223372036854775807", "4294967297"};
+	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+		char text[256];
+		int length = snprintf(text, sizeof text,
+		                      "{\"version\":1,\"proofs\":[{\"held\":true,\"proved_s\":%s,\"template\":\"a\","
+		                      "\"kernel\":\"\",\"policy\":\"\",\"root\":\"\",\"facts\":\"\"}]}",
+		                      times[i]);
+		write_file(text, (size_t)length);
+		struct proofs *proofs = proofs_load(directory);
+		cr_expect_null(proofs_find(proofs, "a"), "%s", times[i]);
+		proofs_destroy(proofs);
+	}
+}
+
 Test(proofs, what_is_damaged_is_none)
 {
 	static const char *const texts[] = {"",
@@ -82,9 +131,7 @@ Test(proofs, what_is_damaged_is_none)
 	                                    "{\"version\":1,\"proofs\":[{}]}",
 	                                    "{\"version\":1,\"proofs\":{}}"};
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-		int fd = openat(directory, "proofs.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		cr_assert_eq(write(fd, texts[i], strlen(texts[i])), (ssize_t)strlen(texts[i]));
-		close(fd);
+		write_file(texts[i], strlen(texts[i]));
 		struct proofs *proofs = proofs_load(directory);
 		cr_expect_null(proofs_find(proofs, ""), "%s", texts[i]);
 		keep(proofs, "a", 1);
