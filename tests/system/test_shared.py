@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -104,6 +105,23 @@ def test_a_terminal_is_handed_over(server, screens, made):
     assert "no-2" not in anna.text() and "bad-2" not in anna.text()
     bert.keys(KEY, "r")
     anna.see("nobody drives")
+
+
+def test_who_started_it_and_does_not_drive(server, screens, made):
+    """In the window of `exec -t` keys are refused while another may drive: it is said once, and the exit code stays the program's."""
+    first = screens("first")
+    first.type(shlex.join(server.sandbar("exec", "-t", made, "--", "sh")) + "; echo code-$?")
+    first.see("$")
+    sandbar(server, "terminal", made, "--input", "driver")
+    first.type("echo bad-$((1+1))")
+    first.see("only who drives may type")
+    first.type("echo worse-$((1+1))")
+    sandbar(server, "terminal", made, "--input", "open")
+    first.type("echo good-$((1+1))")
+    shown = first.see("good-2")
+    assert "bad-2" not in shown and "worse-2" not in shown and shown.count("only who drives") == 1, shown
+    first.type("exit 5")
+    first.see("code-5")
 
 
 def test_a_viewer_types_nothing(server, screens, made):
@@ -432,13 +450,15 @@ def test_a_recording_needs_a_terminal(server, made):
 
 @pytest.mark.parametrize("argv, says", [
     (("role", "{}", "nobody", "editor"), "nobody here has this name"),
-    (("role", "{}", "1", "king"), "\"viewer\", \"editor\", \"owner\""),
+    (("role", "{}", "1", "king"), "viewer, editor or owner"),
     (("kick", "{}", "99"), "not_found"),
     (("note", "{}", ""), "invalid_params"),
     (("terminal", "{}", "1"), "say what"),
     (("terminal", "{}", "1", "--size", "0x0"), "invalid_params"),
     (("share", "{}", "--role", "king"), "viewer, editor or owner"),
-    (("share", "{}", "--uses", "0"), ""),
+    (("share", "{}", "--uses", "0"), "from 1"),
+    (("terminal", "{}", "1", "--size", "huge"), "COLSxROWS"),
+    (("logs", "{}", "--process", "99"), "no process 99"),
     (("share", "revoke", "{}"), "it must be"),
     (("attach", "http://127.0.0.1:1/"), "a link looks like"),
     (("logs", "{}", "--from", "5"), "--cast"),

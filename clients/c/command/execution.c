@@ -114,6 +114,16 @@ static void on_gap(struct sandbar_channel *channel, uint64_t from, uint64_t to, 
 	ask_for_ending(execution);
 }
 
+/* Once: each key that is typed is refused anew. */
+static void tell_of_driver(struct execution *execution)
+{
+	if (!execution->has_told_of_driver)
+		context_say(
+			"only who drives may type here now; `sandbar attach %s`, in another window, takes it or asks for it",
+			execution->session);
+	execution->has_told_of_driver = true;
+}
+
 static void on_error(struct sandbar_channel *channel, uint32_t process, const struct sandbar_error *error, void *user)
 {
 	struct execution *execution = user;
@@ -124,6 +134,10 @@ static void on_error(struct sandbar_channel *channel, uint32_t process, const st
 	/* As a pipe whose reader has left: the command itself decides what that means. */
 	if (strcmp(error->code, "stdin_closed") == 0 || strcmp(error->code, "process_exited") == 0) {
 		pump_stop(&execution->pump);
+		return;
+	}
+	if (strcmp(error->code, "not_driver") == 0) { /* nothing is lost, and the program may go on for hours */
+		tell_of_driver(execution);
 		return;
 	}
 	context_fail(&execution->context, NULL, error);

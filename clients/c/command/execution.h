@@ -22,7 +22,7 @@ struct execution {
 	struct pump pump;
 
 	bool is_raw; /* our own terminal */
-	bool has_ending, has_lost, must_leave, is_detached, was_asked;
+	bool has_ending, has_lost, must_leave, is_detached, was_asked, has_told_of_driver;
 	struct sandbar_ending ending;
 	struct sandbar_error closed; /* why the channel was closed; code "" = it is open */
 	int write_errno;             /* stdout or stderr takes no more */
