@@ -11,7 +11,22 @@ void ask_begin(struct writer *params, uint32_t count, const char *session)
 	writer_key_str(params, "session", session);
 }
 
+static void print_answer(const struct context *context, const struct reader *answer)
+{
+	struct reader result = *answer;
+
+	(void)context;
+	json_value(stdout, &result);
+	putchar('\n');
+}
+
 int ask(struct context *context, const char *method, struct writer *params, ask_print print)
+{
+	return ask_either(context, method, params, print, print_answer);
+}
+
+int ask_either(struct context *context, const char *method, struct writer *params, ask_print print,
+               ask_print print_json)
 {
 	struct query query;
 	struct sandbar_error error;
@@ -20,13 +35,10 @@ int ask(struct context *context, const char *method, struct writer *params, ask_
 	writer_finish(params);
 	if (outcome < 0)
 		return context_fail(context, NULL, &error);
-	if (context->options->json) {
-		struct reader result = query.result;
-		json_value(stdout, &result);
-		putchar('\n');
-	} else if (print) {
+	if (context->options->json)
+		print = print_json;
+	if (print)
 		print(context, &query.result);
-	}
 	query_finish(&query);
 	return EXIT_OK;
 }

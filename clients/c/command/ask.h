@@ -13,6 +13,9 @@ typedef void (*ask_print)(const struct context *context, const struct reader *re
 
 /* Blocking. PARAMS (one map) is finished. The exit code. */
 int ask(struct context *context, const char *method, struct writer *params, ask_print print);
+/* The same, where the JSON is another than the server's answer. */
+int ask_either(struct context *context, const char *method, struct writer *params, ask_print print,
+               ask_print print_json);
 
 /* Parameters that begin with the session, of COUNT in all. */
 void ask_begin(struct writer *params, uint32_t count, const char *session);

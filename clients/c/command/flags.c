@@ -51,6 +51,16 @@ static const char *read_number(const char *text, void *field)
 	return NULL;
 }
 
+static const char *read_count(const char *text, void *field)
+{
+	uint64_t number;
+
+	if (read_number(text, &number) || number == 0)
+		return "it must be a whole number from 1";
+	*(uint64_t *)field = number;
+	return NULL;
+}
+
 /* A limit: 0 asks for none, which is not the same as not asking. */
 static uint64_t as_limit(uint64_t number)
 {
@@ -137,15 +147,25 @@ static const char *read_end_on_disconnect(const char *text, void *field)
 
 static const char *read_role(const char *text, void *field)
 {
-	if (strcmp(text, "viewer") != 0 && strcmp(text, "editor") != 0 && strcmp(text, "owner") != 0)
-		return "it must be viewer, editor or owner";
-	return read_text(text, field);
+	const char *allowed = options_check_role(text);
+
+	return allowed ? allowed : read_text(text, field);
 }
 
 static const char *read_input_mode(const char *text, void *field)
 {
 	if (strcmp(text, "open") != 0 && strcmp(text, "driver") != 0)
 		return "it must be open or driver";
+	return read_text(text, field);
+}
+
+static const char *read_size_policy(const char *text, void *field)
+{
+	uint32_t cols, rows;
+
+	if (strcmp(text, "driver") != 0 && strcmp(text, "smallest") != 0 && strcmp(text, "largest") != 0 &&
+	    !options_read_size(text, &cols, &rows))
+		return "it must be driver, smallest, largest or COLSxROWS, such as 120x40";
 	return read_text(text, field);
 }
 
@@ -170,7 +190,7 @@ static const struct flag FLAGS[] = {
 
 	{"terminal", 't', NULL, read_switch, FIELD(terminal), 0, START, "give the command a terminal, and this one to it"},
 	{"env", 'e', "K=V", read_env, FIELD(env), 0, START " new", "add to its environment; may be given many times"},
-	{"context", 0, "NAME=TEXT", read_context, FIELD(context), 0, START " new update", "note this beside it, for lists and info; may be given many times (run: beside its session, too)"},
+	{"context", 0, "NAME=TEXT", read_context, FIELD(context), 0, START " new update", "note this beside it, for info and --json; may be given many times (run: beside its session, too)"},
 	{"no-context", 0, NULL, read_switch, FIELD(no_context), 0, "update", "nothing is noted beside it any more"},
 	{"cwd", 0, "DIR", read_text, FIELD(cwd), 0, START, "where it starts (default /work)"},
 	{"name", 'n', "NAME", read_text, FIELD(name), 0, START " shell new update attach share token", "shown to others, at most 64 bytes"},
@@ -200,9 +220,9 @@ static const struct flag FLAGS[] = {
 
 	{"view", 0, NULL, read_switch, FIELD(view), 0, "attach", "only watch: as a viewer"},
 	{"role", 0, "ROLE", read_role, FIELD(role), 0, "share", "viewer (default), editor or owner"},
-	{"uses", 0, "N", read_number, FIELD(uses), 0, "share", "how many clients may come by it (default 1)"},
+	{"uses", 0, "N", read_count, FIELD(uses), 0, "share", "how many clients may come by it (default 1)"},
 	{"input", 0, "MODE", read_input_mode, FIELD(input), 0, "terminal", "open: every editor types; driver: one at a time"},
-	{"size", 0, "POLICY", read_text, FIELD(size), 0, "terminal", "driver, smallest, largest, or COLSxROWS"},
+	{"size", 0, "POLICY", read_size_policy, FIELD(size), 0, "terminal", "driver, smallest, largest, or COLSxROWS"},
 	{"safe", 0, NULL, read_switch, FIELD(safe), 0, "attach", "draw the screens that the server keeps: no byte that the program wrote comes here"},
 	{"no-status", 0, NULL, read_switch, FIELD(no_status), 0, "attach", "do not keep the last row for who is here and who drives"},
 	{"allow-clipboard", 0, NULL, read_switch, FIELD(allow_clipboard), 0, START " attach", "let the program write this terminal's clipboard (OSC 52)"},
@@ -212,7 +232,7 @@ static const struct flag FLAGS[] = {
 	{"from", 0, "SEQ|TIME", read_text, FIELD(from), 0, "logs", "--cast: begin behind this event, or so long after the terminal was started"},
 	{"follow", 'f', NULL, read_switch, FIELD(follow), 0, "logs", "go on with what comes"},
 	{"new", 0, NULL, read_switch, FIELD(is_new), 0, "shell", "in a new shell"},
-	{"process", 'p', "N", read_number, FIELD(process), 0, "logs shell", "only this process; this shell"},
+	{"process", 'p', "N", read_number, FIELD(process), 0, "logs shell note", "only this process; this shell; the process that is meant"},
 	{"stream", 0, "NAME", read_stream, FIELD(stream), 0, "logs", "only stdout, stderr or tty"},
 	{"signal", 's', "NAME", read_text, FIELD(signal), 0, "kill", "send this signal, and do not wait for an end"},
 	{"tenant", 0, "NAME", read_text, FIELD(tenant), 0, "token", "new: the account whose sessions it sees (default: one's own)"},
@@ -265,7 +285,22 @@ const char *options_read_bytes(const char *text, uint64_t *bytes)
 
 const char *options_read_duration(const char *text, uint64_t *milliseconds)
 {
-	return read_with_unit(text, TIME_UNITS, milliseconds) ? NULL : "it must be a time, such as 500ms, 10s, 2m or 1h";
+	return read_with_unit(text, TIME_UNITS, milliseconds) ? NULL
+	                                                      : "it must be a time, such as 500ms, 10s, 2m, 1h or 30d";
+}
+
+bool options_read_size(const char *text, uint32_t *cols, uint32_t *rows)
+{
+	char end;
+
+	return isdigit((unsigned char)text[0]) && sscanf(text, "%ux%u%c", cols, rows, &end) == 2;
+}
+
+const char *options_check_role(const char *text)
+{
+	bool is_one = strcmp(text, "viewer") == 0 || strcmp(text, "editor") == 0 || strcmp(text, "owner") == 0;
+
+	return is_one ? NULL : "it must be viewer, editor or owner";
 }
 
 /* ---- Parsing ---- */
@@ -314,11 +349,23 @@ struct cursor {
 	char **argv;
 };
 
+static const struct command *find_command(const char *name)
+{
+	for (const struct command *command = COMMANDS; command->name; command++)
+		if (strcmp(command->name, name) == 0)
+			return command;
+	return NULL;
+}
+
 static int read_flag(struct options *options, struct cursor *cursor)
 {
 	const char *text = cursor->argv[cursor->at++], *value;
 	const struct flag *flag = find_flag(text, options->command, &value);
 
+	if (!options->command && strcmp(text, "--version") == 0) { /* in the place of the command, as people try it */
+		options->command = find_command("version");
+		return -1;
+	}
 	if (!flag)
 		return usage_error(options->command, text, "there is no such flag here");
 	if (flag->value && !value && cursor->at < cursor->argc)
@@ -333,14 +380,6 @@ static int read_flag(struct options *options, struct cursor *cursor)
 	if (flag->given)
 		*(bool *)((char *)options + flag->given) = true;
 	return -1;
-}
-
-static const struct command *find_command(const char *name)
-{
-	for (const struct command *command = COMMANDS; command->name; command++)
-		if (strcmp(command->name, name) == 0)
-			return command;
-	return NULL;
 }
 
 /* A word that is no flag: the command's name, a positional argument, or the first of CMD ARG…, which ends the flags. */
@@ -467,7 +506,9 @@ void options_help(FILE *out)
 		fprintf(out, "  %-10s %s\n", command->name, command->summary);
 	fprintf(out, "\nFlags:\n");
 	help_flags(out, NULL, true);
-	fprintf(out, "\nExit codes:\n"
+	fprintf(out, "\nSESSION is an id, or a name that one session alone has.\n"
+	             "TIME is such as 500ms, 30s, 5m, 8h or 7d; BYTES is such as 64K, 512M or 2G.\n"
+	             "\nExit codes:\n"
 	             "  0    done                        3    no server, or it does not accept the token\n"
 	             "  1    refused, or failed          4    no such session or process\n"
 	             "  2    a wrong command line        125  run, exec: Sandbar failed, not the command\n"

@@ -20,7 +20,8 @@ struct logs {
 	struct outlet outlet;
 	const void *frame; /* of the output that is told next */
 	size_t frame_length;
-	bool is_done; /* all that was asked for has come */
+	bool is_known; /* something was told of the process, or some events are not kept */
+	bool is_done;  /* all that was asked for has come */
 	int write_errno;
 	struct sandbar_error closed;
 };
@@ -49,6 +50,7 @@ static void on_output(struct sandbar_channel *channel, const struct sandbar_outp
 	struct logs *logs = user;
 
 	(void)channel;
+	logs->is_known |= logs->process == output->process;
 	if (logs->is_done || !is_asked_for(logs, output))
 		return;
 	if (logs->options->json)
@@ -57,17 +59,31 @@ static void on_output(struct sandbar_channel *channel, const struct sandbar_outp
 		outlet_output(&logs->outlet, output);
 }
 
+static void on_started(struct sandbar_channel *channel, const struct sandbar_started *started, void *user)
+{
+	struct logs *logs = user;
+
+	(void)channel;
+	logs->is_known |= logs->process == started->process;
+}
+
+static bool is_absent(const struct logs *logs)
+{
+	return logs->process && !logs->is_known;
+}
+
 static void on_live(struct sandbar_channel *channel, uint64_t seq, void *user)
 {
 	struct logs *logs = user;
 
 	(void)channel, (void)seq;
-	logs->is_done |= !logs->options->follow;
+	logs->is_done |= !logs->options->follow || is_absent(logs);
 }
 
 static void on_gap(struct sandbar_channel *channel, uint64_t from, uint64_t to, void *user)
 {
-	(void)channel, (void)user;
+	(void)channel;
+	((struct logs *)user)->is_known = true;
 	context_say("events %llu to %llu are not kept any more", (unsigned long long)from, (unsigned long long)to);
 }
 
@@ -79,6 +95,7 @@ static void on_exited(struct sandbar_channel *channel, uint32_t process, const s
 	bool is_open = false;
 
 	(void)channel;
+	logs->is_known |= logs->process == process;
 	for (unsigned stream = 0; stream < SANDBAR_STREAMS; stream++)
 		is_open |= ending->open[stream];
 	logs->is_done |= logs->process == process && !is_open;
@@ -102,6 +119,7 @@ static void on_closed(struct sandbar_channel *channel, const struct sandbar_erro
 static const struct sandbar_events EVENTS = {
 	.frame = on_frame,
 	.output = on_output,
+	.started = on_started,
 	.exited = on_exited,
 	.live = on_live,
 	.ended = on_ended,
@@ -131,6 +149,10 @@ static int follow(struct logs *logs)
 	if (logs->write_errno) {
 		context_say("write: %s", strerror(logs->write_errno));
 		return EXIT_FAILED;
+	}
+	if (logs->is_done && is_absent(logs)) {
+		context_say("%s: there is no process %u", logs->session, logs->process);
+		return EXIT_NOT_FOUND;
 	}
 	if (logs->is_done)
 		return EXIT_OK;

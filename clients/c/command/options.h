@@ -74,5 +74,7 @@ void options_help_command(FILE *out, const struct command *command);
 /* "512M" (K, M, G, T by 1024) and "1.5s" (ms, s, m, h; a plain number is seconds); NULL, or what is allowed. */
 const char *options_read_bytes(const char *text, uint64_t *bytes);
 const char *options_read_duration(const char *text, uint64_t *milliseconds);
+bool options_read_size(const char *text, uint32_t *cols, uint32_t *rows); /* COLSxROWS */
+const char *options_check_role(const char *text);                         /* NULL, or what is allowed */
 
 #endif

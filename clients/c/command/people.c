@@ -3,6 +3,7 @@
 #include "columns.h"
 #include "commands.h"
 #include "escape.h"
+#include "json.h"
 #include "query.h"
 
 #include <ctype.h>
@@ -60,12 +61,24 @@ static void print_people(const struct context *context, const struct reader *res
 	columns_print(columns, stdout);
 }
 
+static void print_people_json(const struct context *context, const struct reader *result)
+{
+	struct reader participants = query_field(result, "participants"), terminals = query_field(result, "terminals");
+
+	(void)context;
+	fputs("{\"participants\": ", stdout);
+	json_value(stdout, &participants);
+	fputs(", \"terminals\": ", stdout);
+	json_value(stdout, &terminals);
+	puts("}");
+}
+
 static int who(struct context *context, const char *session)
 {
 	struct writer params;
 
 	ask_begin(&params, 1, session);
-	return ask(context, "session.info", &params, print_people);
+	return ask_either(context, "session.info", &params, print_people, print_people_json);
 }
 
 /* ---- Which participant ---- */
@@ -181,13 +194,6 @@ static int note(struct context *context, const char *session)
 
 /* ---- How a terminal is shared ---- */
 
-static bool read_size(const char *text, uint32_t *cols, uint32_t *rows)
-{
-	char end;
-
-	return isdigit((unsigned char)text[0]) && sscanf(text, "%ux%u%c", cols, rows, &end) == 2;
-}
-
 /* The newest that runs. */
 static int find_terminal(struct context *context, const char *session, uint32_t *process)
 {
@@ -222,7 +228,7 @@ static int set_terminal(struct context *context, const char *session)
 		context_say("say what: --input open|driver, --size driver|smallest|largest|COLSxROWS");
 		return EXIT_USAGE;
 	}
-	bool is_fixed = options->size && read_size(options->size, &cols, &rows);
+	bool is_fixed = options->size && options_read_size(options->size, &cols, &rows);
 	ask_begin(&params, 2u + (options->input != NULL) + (is_fixed ? 3u : options->size ? 1u : 0u), session);
 	writer_key_uint(&params, "process", process);
 	if (options->input)
@@ -259,6 +265,12 @@ int command_who(struct options *options)
 
 int command_role(struct options *options)
 {
+	const char *allowed = options_check_role(options->arguments[2]);
+
+	if (allowed) {
+		context_say("%s: %s", options->arguments[2], allowed);
+		return EXIT_USAGE;
+	}
 	return run(options, change_role);
 }
 

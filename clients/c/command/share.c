@@ -2,6 +2,7 @@
 #include "ask.h"
 #include "columns.h"
 #include "commands.h"
+#include "json.h"
 #include "query.h"
 #include "when.h"
 
@@ -24,6 +25,21 @@ static void print_address(const char *url)
 		i++;
 	const char *host = url + strlen(SCHEMES[i].ours);
 	printf("%s%.*s/", SCHEMES[i].page, (int)strcspn(host, "/?#"), host);
+}
+
+/* The answer, and the link beside it. */
+static void print_link_json(const struct context *context, const struct reader *result)
+{
+	struct reader share = query_field(result, "share"), token = query_field(result, "token");
+	struct view text = query_text(result, "token");
+
+	fputs("{\"share\": ", stdout);
+	json_value(stdout, &share);
+	fputs(", \"token\": ", stdout);
+	json_value(stdout, &token);
+	fputs(", \"link\": \"", stdout);
+	print_address(context->url);
+	printf("#%.*s\"}\n", (int)text.length, text.data);
 }
 
 static void print_link(const struct context *context, const struct reader *result)
@@ -52,7 +68,7 @@ static int make(struct context *context, const char *session)
 		writer_key_uint(&params, "expires_ms", options->expires_ms);
 	if (options->uses > 0)
 		writer_key_uint(&params, "uses", options->uses);
-	return ask(context, "session.share", &params, print_link);
+	return ask_either(context, "session.share", &params, print_link, print_link_json);
 }
 
 static void add_text(struct columns *columns, const struct reader *row, const char *key)

@@ -75,6 +75,9 @@ Test(command_line, names_what_is_wrong, .init = cr_redirect_stderr)
 		"sandbar run --wall 0x10 x",
 		"sandbar run --wall 1e300h x",
 		"sandbar logs --process 99999999999999999999 s",
+		"sandbar share --uses 0 s",
+		"sandbar terminal --size 0x s",
+		"sandbar run --version",
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
