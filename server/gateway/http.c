@@ -49,7 +49,8 @@ static const struct resource {
 } resources[] = {
 	{"/", "text/html; charset=utf-8", page, HTTP_STATUS_OK},
 	{"/style.css", "text/css", style, HTTP_STATUS_OK},
-	{NULL, "text/plain", "There is nothing here. The WebSocket is at /v1/ws.\n", HTTP_STATUS_NOT_FOUND},
+	{NULL, "text/plain", "There is nothing here. The first page is /, the WebSocket is at /v1/ws.\n",
+     HTTP_STATUS_NOT_FOUND},
 };
 static const struct resource healthy = {"/healthz", "text/plain", "ok\n", HTTP_STATUS_OK};
 static const struct resource stopping = {"/healthz", "text/plain", "stopping\n", HTTP_STATUS_SERVICE_UNAVAILABLE};
