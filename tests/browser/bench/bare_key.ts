@@ -13,8 +13,9 @@ const KEYS = 300;
 async function echo(closing: Closing): Promise<number> {
 	const program = join(process.env.SANDBAR_BENCH ?? "build/release/tests/bench", "bench_lws_echo");
 	const server = spawn(program, ["--serve", "1"], { stdio: ["pipe", "pipe", "inherit"] });
-	closing(() => {
+	closing(async () => {
 		server.stdin.end();
+		await once(server, "exit");
 	});
 	const [told] = (await once(server.stdout, "data")) as [Buffer];
 	return Number(told.toString());
@@ -23,7 +24,9 @@ async function echo(closing: Closing): Promise<number> {
 await measure("browser_bare_key", async (closing) => {
 	const port = await echo(closing);
 	const site = await Site.open();
-	closing(() => site.close());
+	closing(() => {
+		site.close();
+	});
 	site.html = `<link rel="stylesheet" href="/xterm.css"><body><div id="place"></div><script src="/xterm.js"></script><script>
 		const terminal = new Terminal({ cols: 80, rows: 24, fontSize: 14, fontFamily: "monospace", scrollback: 10000 });
 		terminal.open(document.querySelector("#place"));

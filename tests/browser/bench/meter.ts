@@ -13,12 +13,18 @@ export type Closing = (close: () => Promise<void> | void) => void;
 /** Do WORK, print what it found as one line, and leave nothing behind, also when we are told to stop or it takes too long. */
 export async function measure(bench: string, work: (closing: Closing) => Promise<Figures>): Promise<void> {
 	const closes: (() => Promise<void> | void)[] = [];
-	const leave = async (code: number): Promise<never> => {
-		for (const close of closes.splice(0).reverse()) {
-			await close();
+	const close = async (code: number): Promise<never> => {
+		for (const one of closes.reverse()) {
+			try {
+				await one();
+			} catch (error) {
+				console.error(error);
+			}
 		}
 		process.exit(code);
 	};
+	let leaving: Promise<never> | undefined; // the work fails, too, once its browser is closed
+	const leave = (code: number): Promise<never> => (leaving ??= close(code));
 	process.once("SIGTERM", () => void leave(1));
 	setTimeout(() => void leave(1), SECONDS * 1000).unref();
 	try {
@@ -32,9 +38,9 @@ export async function measure(bench: string, work: (closing: Closing) => Promise
 }
 
 export async function openHouse(closing: Closing): Promise<House> {
-	const house = await House.open();
-	closing(() => house.close());
-	return house;
+	const opening = House.open();
+	closing(async () => (await opening).close());
+	return opening;
 }
 
 /** The figures of times in milliseconds, as all programs of the table name them. */

@@ -50,8 +50,12 @@ export class House {
 
 	static async open(...flags: readonly string[]): Promise<House> {
 		const server = await Server.start(...flags);
-		const browser = await chromium.launch(LAUNCH);
-		return new House(server, browser);
+		try {
+			return new House(server, await chromium.launch(LAUNCH));
+		} catch (error) {
+			await server.stop();
+			throw error;
+		}
 	}
 
 	get url(): string {
