@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import threading
@@ -268,6 +269,42 @@ def test_a_session_goes_with_its_program(server, how):
     left = finish(process)
     assert left == (-9 if how == "killed" else 0, b"", b"")
     assert (how != "signal" or session not in (row["session"] for row in told(server, "ls")["sessions"])) and gone(server, session)
+
+
+def blocked_in_pipe(process):
+    """Wait until it is, as far as this kernel tells; else a second."""
+    deadline = time.monotonic() + 1
+    while "pipe" not in pathlib.Path(f"/proc/{process.pid}/wchan").read_text() and time.monotonic() < deadline:
+        time.sleep(.02)
+
+
+def test_a_signal_while_the_id_is_told(server):
+    """Who has the id may send a signal at once: it ends the session, though the program does no more yet than write into a full pipe."""
+    out, into = os.pipe()
+    os.set_blocking(into, False)
+    room = os.write(into, bytes(1 << 20))
+    os.set_blocking(into, True)
+    before = {row["session"] for row in told(server, "ls")["sessions"]}
+    process = server.command("new", "--on-disconnect", "end", stdout=into)
+    os.close(into)
+    while not (made := {row["session"] for row in told(server, "ls")["sessions"]} - before):
+        assert process.poll() is None
+    blocked_in_pipe(process)
+    process.send_signal(signal.SIGTERM)
+    while room > 0:
+        room -= len(os.read(out, room))
+    assert (process.wait(PATIENCE), process.stderr.read()) == (0, b"")
+    assert made == {os.read(out, 100).decode().strip()} and not made & {row["session"] for row in told(server, "ls")["sessions"]}
+    os.close(out)
+
+
+def test_a_session_whose_id_nobody_hears(server):
+    """The id could not be written: nothing stays."""
+    before = told(server, "ls")["sessions"]
+    with open("/dev/full", "w") as full:
+        process = server.command("new", "--on-disconnect", "end", stdout=full)
+    assert process.wait(PATIENCE) == 1
+    assert told(server, "ls")["sessions"] == before
 
 
 def test_what_is_not_there_is_said(server):

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	if (status < 0)
 		status = options.command->run(&options);
 	options_finish(&options);
-	if (fflush(stdout) != 0 && status == EXIT_OK)
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_OK)
 		status = EXIT_FAILED;
 	return status;
 }

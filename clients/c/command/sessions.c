@@ -35,6 +35,8 @@ int command_new(struct options *options)
 	if (status < 0 && sandbar_session_create(context.sandbar, &session, id, &error) < 0)
 		status = context_fail(&context, NULL, &error);
 	if (status < 0) {
+		if (stays)
+			stay_hold_signals();
 		printf(options->json ? "{\"session\": \"%s\"}\n" : "%s\n", id);
 		fflush(stdout);
 		status = stays ? stay(&context, id) : EXIT_OK;

@@ -2,7 +2,11 @@
 
 #include "signals.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+
+static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
 
 struct stay {
 	struct context *context;
@@ -54,10 +58,19 @@ static int end(struct stay *stay, const char *session)
 	                                                               : context_fail(stay->context, NULL, &error);
 }
 
+void stay_hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (const int *number = WATCHED; *number; number++)
+		sigaddset(&set, *number);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int stay(struct context *context, const char *session)
 {
-	static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
-	struct stay stay = {.context = context};
+	struct stay stay = {.context = context, .must_leave = ferror(stdout) != 0};
 	struct sandbar_error error;
 
 	if (signals_watch(context->sandbar, WATCHED, on_signal, &stay, &error) < 0 || attach(&stay, session, &error) < 0)
