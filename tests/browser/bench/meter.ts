@@ -62,11 +62,25 @@ function probe(): void {
 		}
 	};
 
+	/* What is changed in a frame's own callbacks is drawn at its end; what is changed otherwise, with the next. */
+	let isFrame = false;
+	const framed = new MessageChannel(); // its message comes after the frame in which it was sent
+	framed.port1.onmessage = (): void => {
+		isFrame = false;
+	};
+	const request = globalThis.requestAnimationFrame.bind(globalThis);
+	globalThis.requestAnimationFrame = (callback) =>
+		request((time) => {
+			isFrame = true;
+			framed.port2.postMessage(0);
+			callback(time);
+		});
+
 	/** Each key's time from the event to the end of the frame that changed the text of what SELECTOR finds. */
 	function watch(selector: string): void {
 		const rows = document.querySelector(".xterm-rows");
 		const text = (): string => document.querySelector(selector)?.textContent.replace(/\s/g, "") ?? "";
-		const drawn = new MessageChannel(); // its message comes after the frame in which it was sent
+		const drawn = new MessageChannel();
 		let pressed: { readonly at: number; readonly text: string } | null = null;
 		drawn.port1.onmessage = ({ data }) => {
 			const { report } = globalThis as unknown as { report: (ms: number) => void };
@@ -75,8 +89,13 @@ function probe(): void {
 		document.addEventListener("keydown", (event) => (pressed = { at: event.timeStamp, text: text() }), true);
 		new MutationObserver(() => {
 			if (pressed && text() !== pressed.text) {
-				drawn.port2.postMessage(pressed.at);
+				const { at } = pressed;
 				pressed = null;
+				if (isFrame) {
+					drawn.port2.postMessage(at);
+				} else {
+					request(() => drawn.port2.postMessage(at));
+				}
 			}
 		}).observe(rows ?? document, { subtree: true, childList: true, characterData: true });
 	}
