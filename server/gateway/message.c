@@ -531,16 +531,17 @@ static bool client_frame(struct channel *channel, struct reader *reader)
 static void frames(struct connection *connection, struct reader reader, size_t frames_left)
 {
 	uint64_t number;
-	if (!reader_uint(&reader, &number)) {
+	bool has_channel = reader_uint(&reader, &number), has_frame = reader_type(&reader) != VALUE_END;
+	if (!connection->is_greeted && (!has_channel || !has_frame || number != 0)) {
+		connection_close(connection, CLOSE_NO_HELLO, "the first request must be hello");
+		return;
+	}
+	if (!has_channel) {
 		connection_notice_error(connection, CODE_INVALID_FRAME, "a message must begin with its channel, an integer");
 		return;
 	}
-	if (reader_type(&reader) == VALUE_END && frames_left > 0) {
+	if (!has_frame && frames_left > 0) {
 		connection_notice_error(connection, CODE_INVALID_FRAME, "a message must have a frame behind its channel");
-		return;
-	}
-	if (!connection->is_greeted && number != 0) {
-		connection_close(connection, CLOSE_NO_HELLO, "the first request must be hello");
 		return;
 	}
 	bool goes_on = true;

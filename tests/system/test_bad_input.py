@@ -247,6 +247,91 @@ def test_nothing_before_hello(server):
     assert silent.wait_closed() == 4001 and 3 < time.monotonic() - begun < 20
 
 
+NO_HELLO = {
+    "no frame": packed(0), "a channel that is text": packed("x", [1]), "a negative channel": packed(-1, [1]), "a map": packed({}),
+    "another channel": packed(1, [48, 1, 0, b"x"]), "a frame that is none": packed(0, 5), "an empty frame": packed(0, []),
+    "a cancel": packed(0, [3, 1]), "a response": packed(0, [1, 1, None, {}]), "no id": packed(0, [0]),
+    "a text id": packed(0, [0, "one", HELLO, []]), "a field too many": packed(0, [0, 1, HELLO, [], 5]),
+}
+
+
+@pytest.mark.parametrize("name", NO_HELLO)
+def test_before_hello_whatever_is_none_closes(server, name):
+    """T02: it is well-formed, and wrong: after hello it would be an error; before it, it is 4001, and nothing behind it is read."""
+    client = bare(server)
+    try:
+        client.socket.send(NO_HELLO[name])
+        client.request(HELLO, token=server.token, version=1, client="x", client_id=bytes(16))
+    except OSError:
+        pass
+    assert client.wait_closed() == 4001
+    assert not client.answers and not client.notices
+
+
+def test_messages_of_one_byte(server):
+    """T02: every byte as a message of its own, before and after hello: an error, or 1007, at most 4001 where nobody has said hello. Who
+    works meanwhile notices nothing."""
+    with server.client() as other:
+        session = other.create()
+        channel = other.attach(session)
+        process = other.start(session, "cat", stdin=True)
+        for byte in range(256):
+            early, late = bare(server), server.client()
+            for client in early, late:
+                client.socket.send(bytes([byte]))
+            assert early.wait_closed() in (1007, 4001), byte
+            try:
+                late.wait(lambda late=late: late.notices)
+                assert late.notices[0][0] == "error" and "sessions" in late.call("session.list")
+                late.close()
+            except Closed as closed:
+                assert closed.code == 1007, byte
+            channel.send([STDIN, process, byte, b"k"])
+            channel.wait(lambda view, byte=byte: view.length.get((process, 1), 0) == byte + 1)
+        other.call("session.end", session=session)
+
+
+def test_a_close_frame_says_why(start_server):
+    """T29: each close code comes with words that tell it to people; who closes himself is answered with his own code. A process that
+    ends closes nothing."""
+    server = start_server("--warm", "0")
+    told = {}
+
+    def tell(client):
+        client.wait_closed()
+        told.setdefault(client.closed.code, []).append(client.closed.reason)
+
+    with server.client() as owner:
+        session = owner.create()
+        assert owner.run(session, "exit 3")["exited"]["exit_code"] == 3
+        for message, opcode in ((b"", 2), (b"\xc1", 2), (b"x", TEXT), (b"\x83x", 2), (bytes(4194305), 2)):
+            client = server.client()
+            try:
+                client.socket.send(message, opcode)
+            except OSError:
+                pass  # closed while it was under way
+            tell(client)
+        early = bare(server)
+        early.send(0, [0, 1, "session.list", []])
+        tell(early)
+        key = owner.call("token.create", name="eve", rights=["read"])
+        removed = server.client(token=key["token"])
+        participant = removed.attach(session).answer["participant"]
+        owner.call("session.remove", session=session, participant=participant)
+        tell(removed)
+        revoked = server.client(token=key["token"])
+        owner.call("token.revoke", id=key["id"])
+        tell(revoked)
+        leaver = server.client()
+        leaver.socket.close(1000)
+        assert leaver.wait_closed() == 1000
+        assert owner.run(session, "echo on")["stdout"] == b"on\n"
+    last = server.client()
+    assert server.stop() == 0
+    tell(last)
+    assert sorted(told) == [1001, 1003, 1007, 1009, 4001, 4003, 4004] and all(reason for reasons in told.values() for reason in reasons), told
+
+
 HELLOS = {
     "a wrong token": ({"token": "guess"}, "unauthenticated"),
     "an empty token": ({"token": ""}, "unauthenticated"),
