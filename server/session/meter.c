@@ -116,13 +116,26 @@ static void measure(struct meter *meter)
 	if (meter->is_open || !can_measure(meter))
 		return;
 	meter->is_open = true;
+	meter->is_changed = false;
 	meter->session->home->driver->measure(meter->session->sandbox);
+}
+
+/* Children live on when the process that was started has exited. */
+static bool may_run(const struct meter *meter)
+{
+	uint64_t tasks = meter->newest.tasks;
+	return meter->session->running_count > 0 || meter->is_changed || (tasks > 0 && tasks != UINT64_MAX);
 }
 
 static bool is_looked_at(const struct meter *meter)
 {
-	const struct session *session = meter->session;
-	return can_measure(meter) && session->running_count > 0 && !LIST_EMPTY(&session->channels);
+	return can_measure(meter) && may_run(meter) && !LIST_EMPTY(&meter->session->channels);
+}
+
+static void look_on(struct meter *meter)
+{
+	if (is_looked_at(meter) && !ev_is_active(&meter->timer))
+		ev_timer_again(meter->session->home->loop, &meter->timer);
 }
 
 static void on_period(struct ev_loop *loop, ev_timer *timer, int events)
@@ -161,11 +174,11 @@ void meter_stop(struct meter *meter)
 
 void meter_wake(struct meter *meter)
 {
+	meter->is_changed = true;
 	if (LIST_EMPTY(&meter->session->channels))
 		return;
 	meter_refresh(meter);
-	if (is_looked_at(meter) && !ev_is_active(&meter->timer))
-		ev_timer_again(meter->session->home->loop, &meter->timer);
+	look_on(meter);
 }
 
 static bool is_fresh(const struct meter *meter)
@@ -214,5 +227,6 @@ void meter_took(struct meter *meter, const struct sandbox_usage *usage)
 		write_fields(event, meter);
 		session_event_commit(meter->session);
 	}
+	look_on(meter);
 	tell(meter);
 }

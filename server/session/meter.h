@@ -1,6 +1,7 @@
 /*
- * meter.h: what a session uses. It is measured while somebody looks: every few seconds while a process runs and a channel is
- * attached, and when somebody asks; else not at all. That a limit is nearly reached is an event (USAGE).
+ * meter.h: what a session uses. It is measured while somebody looks: every few seconds while a process, or what one has left
+ * behind, runs and a channel is attached, and when somebody asks; else not at all. That a limit is nearly reached is an event
+ * (USAGE).
  */
 #ifndef SANDBAR_METER_H
 #define SANDBAR_METER_H
@@ -24,6 +25,7 @@ struct meter {
 	struct sandbox_usage newest;
 	uint64_t newest_us; /* since the session was made; 0 = never */
 	bool is_open;       /* the driver was asked */
+	bool is_changed;    /* a process came or went since it was asked: what it left behind is not known */
 	uint32_t near;      /* limits that are nearly reached, as bits */
 	ev_timer timer;
 	LIST_HEAD(, meter_watch) watches;

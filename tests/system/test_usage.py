@@ -101,6 +101,49 @@ def test_memory_that_is_nearly_used_up(any_server):
         client.call("session.end", session=session)
 
 
+def test_what_a_process_left_behind_is_told_too(any_server):
+    """A shell is gone at once; its child, that nobody waits for, takes 92 of 100 MiB a while later, and then goes: both are told, to who
+    was there and to who came when the shell was long gone, though nothing is started and nobody asks."""
+    with any_server.client() as client, any_server.client() as late:
+        if not layers(client)["cgroup-memory"]:
+            pytest.skip("this host does not give the layer cgroup-memory")
+        session = client.create(limits={"memory": 100 * MIB})
+        channel = client.attach(session)
+        hog = "import os, time\ntime.sleep(5)\nkept = b'x' * (92 << 20)\nwhile not os.path.exists('/work/go'): time.sleep(.1)"
+        channel.wait_exit(client.start(session, "sh", "-c", 'python3 -c "$1" & exit 0', "sh", hog))
+        second = late.attach(session)
+        for one in channel, second:
+            one.wait(lambda view, one=one: near(one) == [["memory"]], PATIENCE)
+        client.run(session, "touch /work/go")
+        for one in channel, second:
+            one.wait(lambda view, one=one: near(one) == [["memory"], []], PATIENCE)
+        client.call("session.end", session=session)
+
+
+BOMBS = {
+    "bomb": ["bash", "-c", "b() { b | b & }; b; sleep 1000"],
+    "zombies": ["python3", "-c", "import os, time\nwhile True:\n  try:\n    if os.fork() == 0: os._exit(0)\n  except OSError: time.sleep(1)"],
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_session_full_of_processes_is_told(any_server, name):
+    """Containment 15: with 64 processes at most, a fork bomb and a farm of zombies: who is attached hears of the limit; a neighbour
+    works; the end of the session takes no time."""
+    with any_server.client() as client:
+        if not layers(client)["cgroup-pids"]:
+            pytest.skip("this host does not give the layer cgroup-pids")
+        session, neighbour = client.create(limits={"processes": 64}), client.create()
+        channel = client.attach(session)
+        client.start(session, *BOMBS[name])
+        client.wait(lambda: near(channel)[:1] == [["processes"]], PATIENCE)
+        assert client.run(neighbour, "echo fine")["stdout"] == b"fine\n"
+        begun = time.monotonic()
+        client.call("session.end", session=session)
+        assert time.monotonic() - begun < 5 * SLOWNESS
+        client.call("session.end", session=neighbour)
+
+
 def test_it_survives_a_gateway(start_server):
     """The next gateway measures as the last one did, and those who wait when a session ends are answered."""
     server = start_server()

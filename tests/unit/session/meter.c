@@ -45,7 +45,30 @@ Test(meter, it_is_measured_while_somebody_looks)
 	cr_expect_eq(house.sandbox->measures, 2, "what is known is fresh");
 	actor_is_over(&house, house_actor(&house, process), EXIT_STATUS(0));
 	house_fire(&house, &meter->timer);
-	cr_expect(house.sandbox->measures == 2 && !ev_is_active(&meter->timer), "nothing runs");
+	cr_expect(house.sandbox->measures == 3 && ev_is_active(&meter->timer), "it may have left somebody behind");
+	house_measured(&house, 1 << 20, 0);
+	house_fire(&house, &meter->timer);
+	cr_expect(house.sandbox->measures == 3 && !ev_is_active(&meter->timer), "nothing runs");
+}
+
+Test(meter, what_a_process_left_behind_is_looked_at)
+{
+	struct meter *meter = &house.session->meter;
+	struct process *process = house_start(&house, (struct process_options){0}, NULL);
+	actor_is_over(&house, house_actor(&house, process), EXIT_STATUS(0));
+	viewer_attach(&viewer, &house, (struct channel_options){0});
+	cr_expect_eq(house.sandbox->measures, 1);
+	house_measured(&house, 1 << 20, 3);
+	for (unsigned i = 2; i < 5; i++) {
+		cr_expect(ev_is_active(&meter->timer), "three of them run");
+		house_fire(&house, &meter->timer);
+		cr_expect_eq(house.sandbox->measures, i);
+		house_measured(&house, 1 << 20, 3);
+	}
+	house_fire(&house, &meter->timer);
+	house_measured(&house, 1 << 20, 0);
+	house_fire(&house, &meter->timer);
+	cr_expect(house.sandbox->measures == 5 && !ev_is_active(&meter->timer), "they are gone");
 }
 
 Test(meter, what_is_not_known_is_nil)
