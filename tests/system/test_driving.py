@@ -243,6 +243,36 @@ def test_the_drivers_window_counts(server, client, session, guests):
     assert sizes(watch) == [(90, 30), (100, 40), (91, 31), (100, 40)]
 
 
+def test_a_small_viewer_shrinks_nobodys_terminal(server, client, session, guests):
+    """S1: the driver's window has 120×40; a viewer with 20×5 joins and says so, and a second writer with another: the program sees 120×40
+    all the time, and both are told it. Only when the driver hands over is it the second's; everybody hears of each change."""
+    process = sh(client, session, "stty -echo; echo up; while read x; do stty size; done", cols=120, rows=40)
+    watch = client.attach(session)
+    up(watch, process)
+    client.call("terminal.set", session=session, process=process, input="driver")
+    driving, viewing, second = (guests(token=token(client, *rights, name=name)).attach(session)
+                                for name, rights in (("driver", ("read", "run")), ("viewer", ("read",)), ("second", ("read", "run"))))
+    driving.client.call("terminal.take", channel=driving.number, process=process)
+    driving.send([RESIZE, process, 120, 40])
+    viewing.send([RESIZE, process, 20, 5])
+    second.send([RESIZE, process, 60, 15])
+    assert errors(viewing)[0][0] == "forbidden"
+    for channel in viewing, second:
+        assert [(row["cols"], row["rows"]) for row in channel.answer["terminals"]] == [(120, 40)]
+    settle(watch)
+    driving.send([STDIN, process, 0, b"\n"])
+    watch.wait(lambda view: view.bytes(process, TTY).endswith(b"40 120\r\n"))
+    assert sizes(watch) == []
+    assert refused(second.client, "terminal.take", channel=second.number, process=process).code == "conflict"
+    second.client.call("terminal.request", channel=second.number, process=process)
+    driving.client.call("terminal.grant", channel=driving.number, process=process, participant=second.answer["participant"])
+    for channel in watch, driving, viewing, second:
+        channel.wait(lambda view, channel=channel: sizes(channel) == [(60, 15)])
+        assert [row["change"] for row in drivers(channel)] == ["set", "taken", "requested", "granted"]
+    second.send([STDIN, process, 0, b"\n"])
+    watch.wait(lambda view: view.bytes(process, TTY).endswith(b"15 60\r\n"))
+
+
 @pytest.mark.parametrize("last", [(120, 40), (80, 24)])
 def test_a_storm_of_sizes(server, client, session, guests, last):
     """T15: two thousand sizes in a second while output floods, ending at another size or where it began: at most twenty changes a

@@ -160,7 +160,7 @@ QUERIES = {
 def test_queries_are_answered_once(client, session, guests):
     """T11, S2: a program asks who the terminal is, and where the cursor is, with nobody attached: it is answered within a second, once.
     Three viewers who join, and come again, make it no more."""
-    script = (r"import os, select, time, tty; tty.setraw(0); os.write(1, b'\x1b[3;7H\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?2004$p\x1bP$qm\x1b\\' + b'\x1b]11;?\x07'); "
+    script = (r"import os, select, time, tty; tty.setraw(0); os.write(1, b'\x1b[3;7H\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?2004$p\x1bP$qm\x1b\\\x1b[>q' + b'\x1b]10;?\x07\x1b]11;?\x07'); "
               r"begun = time.time(); got = b''; "
               r"[got := got + os.read(0, 4096) for _ in range(100) if select.select([0], [], [], 0.1)[0]] ; "
               r"os.write(1, b'GOT<' + got.hex().encode() + b'>'); time.sleep(60)")
@@ -174,7 +174,8 @@ def test_queries_are_answered_once(client, session, guests):
     watch.wait(lambda view: b"GOT<" in view.bytes(process, TTY) and view.bytes(process, TTY).endswith(b">"))
     got = bytes.fromhex(re.search(rb"GOT<([0-9a-f]*)>", watch.view.bytes(process, TTY))[1].decode())
     for what, pattern in ((rb"DA1", rb"\x1b\[\?[0-9;]*c"), (rb"DA2", rb"\x1b\[>[0-9;]*c"), (rb"DSR", rb"\x1b\[0n"), (rb"CPR", rb"\x1b\[3;7R"),
-                          (rb"DECRQM", rb"\x1b\[\?2004;[0-4]\$y"), (rb"DECRQSS", rb"\x1bP[01]\$r"), (rb"OSC 11", rb"\x1b\]11;rgb:")):
+                          (rb"DECRQM", rb"\x1b\[\?2004;[0-4]\$y"), (rb"DECRQSS", rb"\x1bP[01]\$r"), (rb"XTVERSION", rb"\x1bP>\|"),
+                          (rb"OSC 10", rb"\x1b\]10;rgb:"), (rb"OSC 11", rb"\x1b\]11;rgb:")):
         assert len(re.findall(pattern, got)) == 1, (what, got)
     assert all(b"\x1b[c" not in frame[4] and b"\x1b[6n" not in frame[4] for channel in viewers for frame in channel.view.screens)
     client.call("process.kill", session=session, process=process)
