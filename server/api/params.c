@@ -295,7 +295,7 @@ static bool decode_context(struct decoding *at)
 static bool decode_map(struct decoding *at)
 {
 	bool *has = (bool *)(at->into + at->row->has_offset);
-	if (reader_nil(&at->reader))
+	if (!at->row->required && reader_nil(&at->reader))
 		return true;
 	if (reader_type(&at->reader) != VALUE_MAP)
 		return wrong_type(at, "a map");

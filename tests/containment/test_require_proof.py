@@ -84,7 +84,7 @@ def test_what_a_proof_is_not_worth(start_server, config):
         client.call("proof.keep", template="careful", held=True, fingerprints=DIGEST)
         client.create(template="careful")
         file = server.state / "tokens/proofs.json"
-        for change, word in ((lambda row: row | {"facts": "0" * 64}, "changed"), (lambda row: row | {"proved_s": 1 << 40}, "older"),
+        for change, word in ((lambda row: row | {"facts": "0" * 64}, "changed"), (lambda row: row | {"proved_s": 1 << 32}, "older"),
                              (lambda row: {}, "none")):
             whole = json.loads(file.read_text())
             owner = file.stat()
@@ -108,5 +108,6 @@ def test_only_an_operator_keeps_one_or_goes_without(start_server, config):
         owner.call("session.end", session=owner.create(template="careful", for_proof=True))
         for wrong in (DIGEST | {"root": "C" * 64}, DIGEST | {"kernel": "a" * 63}, {"kernel": "a" * 64}, {}):
             assert refused(owner, "proof.keep", template="careful", held=True, fingerprints=wrong).code in ("invalid_params", "too_large")
+        assert refused(owner, "proof.keep", template="careful", held=True, fingerprints=None).code == "invalid_params"
         assert refused(owner, "proof.keep", template="nobody", held=True, fingerprints=DIGEST).code == "not_found"
         why(owner)

@@ -214,6 +214,21 @@ Test(params, what_is_absent_keeps_its_default)
 	arena_finish(&arena);
 }
 
+/* nil stands for a map that may be left out, not for one that must be there. */
+Test(params, a_map_that_is_required)
+{
+	static const struct param needed[] = {
+		{"map", PARAM_MAP, .fields = map_rows, .has_offset = offsetof(struct all, has_map), .required = true}, {0}};
+	static const char nil[] = "\x81\xa3map\xc0";
+	struct all all = {0};
+	struct arena arena = {.used = 0};
+	struct params_error error = {0};
+	cr_expect_not(params_decode(reader_over(nil, sizeof nil - 1), needed, &all, &arena, &error));
+	cr_expect(error.code == CODE_INVALID_PARAMS && strcmp(error.field, "map") == 0 && !all.has_map, "%s",
+	          error.message);
+	arena_finish(&arena);
+}
+
 Test(params, the_map_itself)
 {
 	static const struct {
