@@ -3,6 +3,7 @@ import { WebLinksAddon } from "@xterm/addon-web-links";
 import css from "@xterm/xterm/css/xterm.css?inline";
 import { Terminal, type ITheme } from "@xterm/xterm";
 import type { Ending, SandbarError } from "sandbar";
+import { CONTRAST } from "../terminal/contrast.js";
 import { strictDocument, strictly } from "../terminal/strict_styles.js";
 import { countColumns } from "../terminal/width.js";
 import { SandbarAddon } from "./addon.js";
@@ -102,6 +103,7 @@ export class SandbarTerminal extends HTMLElement {
 			documentOverride: strictDocument(root),
 			disableStdin: this.hasAttribute("readonly"),
 			linkHandler: { activate: (_event, uri) => openLink(uri), allowNonHttpProtocols: false },
+			minimumContrastRatio: CONTRAST,
 		});
 		this.terminal = terminal;
 		terminal.loadAddon(this.fit);

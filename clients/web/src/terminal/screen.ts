@@ -10,6 +10,7 @@ import { h } from "../dom.js";
 import { plain } from "../format.js";
 import { lasting } from "../store.js";
 import { onTheme, terminalTheme } from "../theme.js";
+import { CONTRAST } from "./contrast.js";
 import { swallowQueries } from "./queries.js";
 import { strictDocument, strictly } from "./strict_styles.js";
 import { countColumns } from "./width.js";
@@ -18,8 +19,6 @@ const FONT = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu
 const FONT_PX = 14;
 const FONT_LEAST_PX = 6;
 const SCROLLBACK = 10_000;
-/** WCAG 2.2, 1.4.3: programs choose colours for a dark ground, and some for none. */
-const CONTRAST = 4.5;
 const SHOWN_BYTES = 300;
 const CLIPBOARD_MOST = 1024 * 1024;
 
