@@ -134,6 +134,49 @@ def test_nothing_outlives_the_session(any_server):
         assert not left
 
 
+def test_nothing_outlives_its_init(any_server):
+    """Case 18: process 1 of a sandbox is killed outright while they cling: the session ends as lost, and so do its processes; nothing of
+    it is there; another session goes on, and a new one is made."""
+    with any_server.client() as client:
+        neighbour = client.create()
+        client.run(neighbour, "sleep 0.5")  # what stands ready for its next command does, and who records is there
+        before = inner(any_server)
+        made = client.create()
+        channel = client.attach(made)
+        client.run(made, "\n".join(CLINGING.values()) + "\nsleep 0.3")
+        process = client.start(made, "sleep", "4242")
+        mine = {pid: leftovers.started_at(pid) for pid in inner(any_server) - before}
+        assert len([pid for pid in mine if is_users(pid)]) >= 6
+        first = next(pid for pid in mine if pid_inside(pid) == 1)
+        began = time.monotonic()
+        os.kill(first, signal.SIGKILL)
+        client.wait(lambda: channel.closed == "session_ended")
+        assert channel.view.frames[-1][0] == 13 and channel.view.frames[-1][3] == "lost"  # ENDED
+        assert channel.view.exited[process]["reason"] == "lost" and channel.view.exited[process]["exit_code"] is None
+        deadline = began + LATE
+        while (left := [pid for pid, start in mine.items() if start and leftovers.started_at(pid) == start]) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not left, [name_of(pid) for pid in left]
+        while (kept := [path for path in leftovers.cgroups() if made in path]) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not kept
+        ended = {row["session"]: row["reason"] for row in client.call("session.list", ended=True)["sessions"]}
+        assert ended[made] == "lost"
+        again = client.create()
+        for session in neighbour, again:
+            assert client.run(session, "echo alive")["stdout"] == b"alive\n"
+            client.call("session.end", session=session)
+
+
+def pid_inside(pid):
+    """Its number in the innermost namespace."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return int(file.read().split("NSpid:")[1].split("\n")[0].split()[-1])
+    except (OSError, IndexError):
+        return 0
+
+
 def test_nothing_outlives_the_keeper(start_server, any_server):
     """The keeper is killed outright while they cling: within a moment none of them is there, and the next start sweeps."""
     server = start_server("--warm", "0", user=any_server.user)
