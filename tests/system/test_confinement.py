@@ -1,7 +1,7 @@
 """What a command finds around it, and where its limits are. (Case 19, and the limits of a session.)"""
 
 import os
-import tempfile
+import sys
 import time
 
 import pytest
@@ -11,16 +11,22 @@ from wire import DENIED, RemoteError
 CANARY = "canary-123"
 
 
+# What starts the server, with an open log and a socket that listens; its arguments are the server's.
+INHERITED = """
+import os, socket, sys
+log, listener = os.open("/dev/shm", os.O_TMPFILE | os.O_RDWR), socket.create_server(("127.0.0.1", 0))
+for number, inherited in ((10, log), (11, listener.fileno())):
+    os.dup2(inherited, number)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
 @pytest.fixture(scope="module", params=["root", "user"])
 def secretive(request, start_server):
-    """A server in whose environment a secret stands, and that inherited an open file."""
+    """A server in whose environment a secret stands, and that inherited an open file and a listening socket."""
     if request.param == "root" and os.geteuid() != 0:
         pytest.skip("a server with root's rights needs root")
-    log = tempfile.TemporaryFile()
-    os.set_inheritable(log.fileno(), True)
-    server = start_server(user=request.param, environment={"SECRET_TOKEN": CANARY})
-    yield server
-    log.close()
+    return start_server(user=request.param, environment={"SECRET_TOKEN": CANARY}, before=[sys.executable, "-c", INHERITED])
 
 
 @pytest.fixture
