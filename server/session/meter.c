@@ -156,6 +156,11 @@ void meter_init(struct meter *meter, struct session *session)
 	LIST_INIT(&meter->watches);
 }
 
+void meter_restore(struct meter *meter)
+{
+	meter->near = *records_near(meter->session->records) & ((1u << ROWS) - 1);
+}
+
 static void tell(struct meter *meter)
 {
 	struct meter_watch *watch;
@@ -226,6 +231,7 @@ void meter_took(struct meter *meter, const struct sandbox_usage *usage)
 		writer_map(event, KEYS + 2);
 		write_fields(event, meter);
 		session_event_commit(meter->session);
+		*records_near(meter->session->records) = near;
 	}
 	look_on(meter);
 	tell(meter);

@@ -32,6 +32,8 @@ struct meter {
 };
 
 void meter_init(struct meter *meter, struct session *session);
+/* What an earlier gateway told stands in the session's records: if it holds no more, that is told. */
+void meter_restore(struct meter *meter);
 /* No more is measured; who waits is told what was known. May be repeated. */
 void meter_stop(struct meter *meter);
 

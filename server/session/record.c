@@ -20,6 +20,7 @@ struct head {
 	uint32_t next_process, next_participant;
 	struct participant_record participants[RECORD_PARTICIPANTS];
 	struct end_record end;
+	uint32_t near;
 };
 
 enum {
@@ -120,6 +121,11 @@ uint32_t *records_next_participant(struct records *records)
 struct end_record *records_end(struct records *records)
 {
 	return &records->head->end;
+}
+
+uint32_t *records_near(struct records *records)
+{
+	return &records->head->near;
 }
 
 static bool grow(struct records *records)

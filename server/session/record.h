@@ -73,6 +73,8 @@ void records_destroy(struct records *records); /* unmaps; the file stays. NULL i
 uint32_t *records_next_process(struct records *records);
 uint32_t *records_next_participant(struct records *records);
 struct end_record *records_end(struct records *records);
+/* The limits that were told of as nearly reached: the meter's bits. */
+uint32_t *records_near(struct records *records);
 
 /* A free row, zeroed: `number` is still 0. NULL when the disk or the file is full. */
 struct process_record *records_take(struct records *records);

@@ -116,6 +116,7 @@ void session_restore_processes(struct session *session)
 {
 	session->next_process = *records_next_process(session->records);
 	session->next_participant = *records_next_participant(session->records);
+	meter_restore(&session->meter);
 	for (size_t i = 0; i < records_rows(session->records); i++) {
 		struct process_record *record = records_row(session->records, i);
 		bool is_cut_off = session->is_kept && record->state != PROCESS_DONE; /* with the journal, its ending was lost */

@@ -1,9 +1,11 @@
 """What a session uses: in its info and in lists, and as an event when a limit is nearly reached."""
 
+import os
 import signal
 import time
 
 import pytest
+from people import connect, name_of, parent_of
 from wire import SLOWNESS, USAGE
 
 PATIENCE = 30 * SLOWNESS
@@ -142,6 +144,30 @@ def test_a_session_full_of_processes_is_told(any_server, name):
         client.call("session.end", session=session)
         assert time.monotonic() - begun < 5 * SLOWNESS
         client.call("session.end", session=neighbour)
+
+
+@pytest.mark.parametrize("is_freed", [True, False])
+def test_the_next_gateway_knows_what_was_told(start_server, is_freed):
+    """A workspace that is full when the gateway dies. What is freed before there is a next one, the next one tells; else it tells nothing anew."""
+    server = start_server()
+    with server.client() as client:
+        session = client.create(limits={"workspace": 8 * MIB})
+        channel = client.attach(session)
+        last = f"sleep {.3 * SLOWNESS}; rm /work/f; sleep 1000" if is_freed else "sleep 1000"
+        client.start(session, "sh", "-c", f"head -c 9M /dev/zero >/work/f; until [ -e /dev/shm/go ]; do sleep .02; done; {last}")
+        client.wait(lambda: near(channel) == [["workspace"]], PATIENCE)
+        client.run(session, "touch /dev/shm/go")
+    old = next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and parent_of(pid) == server.process.pid and name_of(pid) == "sandbard-gateway")
+    os.kill(old, signal.SIGSTOP)
+    time.sleep(SLOWNESS)
+    os.kill(old, signal.SIGKILL)
+    client = connect(server)
+    channel = client.attach(session)
+    assert usage(client, session)["near_limits"] == ([] if is_freed else ["workspace"])
+    client.run(session, "true")
+    assert near(channel) == [["workspace"], []][:1 + is_freed]
+    client.call("session.end", session=session)
+    client.close()
 
 
 def test_it_survives_a_gateway(start_server):
