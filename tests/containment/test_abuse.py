@@ -8,12 +8,14 @@ from typing import NamedTuple
 import pytest
 from attacked import Attacked, Neighbour
 from document import table_of
-from leftovers import cgroups
+from leftovers import cgroups, descendants
+from system_conftest import QUARANTINE
 from wire import SLOWNESS, RemoteError
 
 LIMITS = {"memory": 96 << 20, "workspace": 32 << 20, "processes": 64, "inodes": 2000, "open_files": 256}
 OUTPUT = 8 << 20
 SECONDS = 60 * SLOWNESS  # until a limit must have been reached
+GROWTH = 32 << 20        # bytes of keeper and gateway together, beside what a sanitizer keeps back: rings of sessions come and go
 LATE = 5 * SLOWNESS      # seconds: for a kill, for the end of a session, for an echo. On this host they take a hundredth
 BY_SIGNAL = {"SIGKILL": ("oom", "memory.max"), "SIGTERM": ("output_limit", "output_bytes")}
 
@@ -91,6 +93,20 @@ def has_layer(client, layer):
     return True
 
 
+def resident(server):
+    """Bytes that keeper, gateway and workers hold, without what runs in sandboxes."""
+    total = 0
+    for pid in descendants(server.process.pid):
+        try:
+            with open(f"/proc/{pid}/status") as file:
+                status = file.read()
+        except OSError:
+            continue
+        if status.startswith("Name:\tsandbard"):
+            total += int(status.split("VmRSS:")[1].split()[0]) << 10
+    return total
+
+
 @pytest.mark.seconds(900)
 def test_every_limit_holds_and_the_neighbour_goes_on(any_server, programs, tables):
     """Fork bombs, memory, disk, descriptors, …: one after the other."""
@@ -98,6 +114,7 @@ def test_every_limit_holds_and_the_neighbour_goes_on(any_server, programs, table
     rows, faults, attacks = [], [], []
     with Neighbour(any_server) as neighbour, any_server.client() as client:
         layers = {abuse.layer: abuse.layer == "-" or has_layer(client, abuse.layer) for abuse in table(program)}
+        before = resident(any_server)
         for abuse in table(program):
             if not layers[abuse.layer]:
                 rows.append((abuse.name, abuse.control, abuse.expected, f"without {abuse.layer} not tried", "", "", "", "", abuse.attempt))
@@ -105,9 +122,11 @@ def test_every_limit_holds_and_the_neighbour_goes_on(any_server, programs, table
             attacks.append(Attack(client, program, abuse, neighbour))
             rows.append(attacks[-1].row())
             faults += [f"{abuse.name}: {fault}" for fault in attacks[-1].faults]
+        grown = resident(any_server) - before
     title = f"{len(attacks)} ways to take all there is, from a server that runs as {any_server.user}; {neighbour.told()}"
     tables.append((title, [("ABUSE", "CONTROL", "EXPECTED", "GOT", "KILLED IN", "ENDED IN", "ECHO P99", "LONGEST", "WHAT"), *rows]))
     assert not faults, "\n".join(faults)
+    assert before > 0 and grown < GROWTH + 2 * QUARANTINE, f"the server has grown by {grown} bytes"
     assert len(attacks) >= 20
 
 
