@@ -16,7 +16,7 @@ import pytest
 from conftest import BUILT, Server
 from test_fairness import Raw, resident
 from test_gateway import gateway
-from websocket import CONTINUATION, Closed, Refused, WebSocket
+from websocket import CONTINUATION, PONG, Closed, Refused, WebSocket
 from wire import CREDIT, EOF, SLOWNESS, STDIN, STDOUT, RemoteError, View
 
 MIB = 1 << 20
@@ -89,9 +89,10 @@ def wrapped(programs, tmp_path_factory, start_server):
 
 @pytest.mark.seconds(200)
 def test_the_dead_are_dropped(start_server, wrapped):
-    """Two stories that take 45 s each, at once; the first needs root, for a network of its own."""
+    """Three stories (T30) that take 45 s each, at once; the first needs root, for a network of its own."""
     stories = [lambda: half_open_connections_are_dropped(wrapped)] if os.geteuid() == 0 else []
-    at_once(*stories, lambda: who_does_not_answer_pings_is_dropped(start_server()))
+    servers = start_server(), start_server()  # not by two threads at once
+    at_once(*stories, lambda: who_does_not_answer_pings_is_dropped(servers[0]), lambda: who_pongs_and_never_reads_is_dropped(servers[1]))
 
 
 def half_open_connections_are_dropped(wrapped):
@@ -143,6 +144,26 @@ def who_does_not_answer_pings_is_dropped(server):
         assert time.monotonic() - begun < DEAD + 2
         time.sleep(.1)
     deaf.socket.shut()
+
+
+def who_pongs_and_never_reads_is_dropped(server):
+    """A client attaches to a flood, reads nothing of it, and sends pongs that nobody asked for: it is cut all the same, and cost a
+    bounded piece of memory until then."""
+    with server.client() as other:
+        session = other.create()
+        other.shell(session, "cat /dev/zero")
+        deaf = Raw(server, receive_buffer=4096)
+        deaf.request(10, "session.attach", session=session)
+        deaf.answer(10)
+        memory, begun = resident(server), time.monotonic()
+        while other.call("server.info")["connections"] > 1:
+            assert time.monotonic() - begun < DEAD + 5
+            with contextlib.suppress(OSError):
+                deaf.socket.send(b"", PONG)
+            time.sleep(1)
+        assert time.monotonic() - begun > 25 and resident(server) - memory < 4 * MIB + kept_back()
+        deaf.socket.shut()
+        other.call("session.end", session=session)
 
 
 def count_established(server):
