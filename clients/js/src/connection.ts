@@ -100,8 +100,11 @@ export class Connection extends Emitter<ConnectionEvents> {
 		});
 	}
 
-	/** Call a method. Without a connection it waits for one. */
+	/** Call a method. Without a connection it waits for one. Where SIGNAL is aborted already, it is not sent at all. */
 	call(method: string, params: Params = {}, signal?: AbortSignal): Promise<Result> {
+		if (signal?.aborted) {
+			return Promise.reject(new SandbarError("cancelled", "the request was cancelled"));
+		}
 		return new Promise((resolve, reject) => {
 			const id = this.request(method, params, { done: resolve, failed: reject });
 			signal?.addEventListener("abort", () => this.requests.cancel(id), { once: true });

@@ -258,6 +258,49 @@ test("a sandbox whose channel was refused or closed opens another for the next c
 	await sandbox.kill();
 });
 
+test("an aborted request does nothing more, whenever it was aborted", async () => {
+	const sandbox = await create();
+	const { session } = sandbox;
+	const argv = (name: string) => ["sh", "-c", `sleep 1; touch /work/${name}`];
+	for (const [name, wait] of [
+		["before", null],
+		["at-once", 0],
+		["while-it-runs", 300],
+	] as const) {
+		const abort = new AbortController();
+		if (wait === null) {
+			abort.abort();
+		}
+		const call = session.connection.call(
+			"process.run",
+			{ session: session.id, argv: argv(name), grace_ms: 100 },
+			abort.signal,
+		);
+		if (wait !== null) {
+			setTimeout(() => abort.abort(), wait);
+		}
+		await assert.rejects(call, (error: SandbarError) => error.code === "cancelled", name);
+	}
+	assert.equal((await sandbox.commands.run("sleep 1.5; ls /work")).stdout, "");
+	await sandbox.kill();
+});
+
+test("characters that are cut are whole in the text, and only what is none is replaced", async () => {
+	const sandbox = await create();
+	const program = [
+		"import os, time",
+		"for part in (b'cleanup \\xe2', b'\\x80\\x94 end', b'\\xf0\\x9f', b'\\x98\\x80', b'\\xff', b'\\xe2'):",
+		"    for stream in (1, 2): os.write(stream, part)",
+		"    time.sleep(.05)",
+		"os.write(1, '\u{1f600}'.encode() * 300001)",
+	].join("\n");
+	const { stdout, stderr } = await sandbox.commands.run(`python3 - <<'END'\n${program}\nEND`);
+	const expected = "cleanup \u2014 end\u{1f600}\ufffd\ufffd";
+	assert.equal(stdout, expected + "\u{1f600}".repeat(300001));
+	assert.equal(stderr, expected);
+	await sandbox.kill();
+});
+
 test("output beyond what is kept is told, and half a character at the end is not lost", async () => {
 	const sandbox = await create();
 	const half = await sandbox.commands.run("printf 'x\\303'");
