@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from websocket import Refused
+from websocket import Closed, Refused
 from wire import PATIENCE, RemoteError
 
 DIGEST = {"kernel": "a" * 64, "policy": "b" * 64, "root": "c" * 64}
@@ -45,7 +45,7 @@ def another_gateway(server, epoch):
                 if client.hello["epoch"] == epoch:
                     return
             time.sleep(.1)
-        except (OSError, Refused):
+        except (OSError, Refused, Closed):
             time.sleep(.1)
 
 
