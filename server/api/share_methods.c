@@ -150,8 +150,7 @@ void handle_session_unshare(struct call *call, const void *arguments)
 	if (!session)
 		return;
 	if (!share) {
-		call_fail(call, CODE_NOT_FOUND, "field", "share", "there is no share `%s`; session.shares shows them",
-		          args->share);
+		call_fail(call, CODE_NOT_FOUND, "field", "share", "the session has no share `%s`", args->share);
 		return;
 	}
 	share->is_revoked = true;

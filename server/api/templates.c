@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,8 @@ struct templates {
 	size_t count;
 	struct template rows[];
 };
+
+enum { NAMES_TOLD = 16, NAMES_BYTES = 384 }; /* in an error, whose text is bounded */
 
 static const struct template built_in = {.name = TEMPLATE_DEFAULT};
 
@@ -219,12 +222,30 @@ static char **env_of(const struct template *template, const char *const *asked)
 	return env;
 }
 
+/* The first of them, the built-in one before the others: "`default`, `small`, …". */
+static void list_names(const struct templates *templates, char text[NAMES_BYTES])
+{
+	bool has_built_in = templates_find(templates, TEMPLATE_DEFAULT) == &built_in;
+	size_t count = (templates ? templates->count : 0) + has_built_in, length = 0;
+	text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		const char *name = has_built_in && i == 0 ? TEMPLATE_DEFAULT : templates->rows[i - has_built_in].name;
+		bool is_told = i < NAMES_TOLD && length + strlen(name) + sizeof ", ``, …" <= NAMES_BYTES;
+		length += (size_t)snprintf(text + length, NAMES_BYTES - length, is_told ? "%s`%s`" : "%s…", i ? ", " : "",
+		                           name);
+		if (!is_told)
+			return;
+	}
+}
+
 bool templates_apply(struct call *call, const struct session_create_args *args, struct session_options *options)
 {
 	const struct template *template = templates_find(call->caller->server->templates, args->template);
 	if (!template) {
-		call_fail(call, CODE_NOT_FOUND, "field", "template", "there is no template `%s`; template.list tells which",
-		          args->template);
+		char names[NAMES_BYTES];
+		list_names(call->caller->server->templates, names);
+		call_fail(call, CODE_NOT_FOUND, "field", "template", "there is no template `%s`; there are: %s", args->template,
+		          names);
 		return false;
 	}
 	bool is_for_proof = args->for_proof && gate_is_operator(&call->caller->principal);

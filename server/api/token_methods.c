@@ -197,7 +197,7 @@ void handle_token_revoke(struct call *call, const void *arguments)
 	struct server *server = call->caller->server;
 	const struct token_record *record = tokens_find(server->tokens, args->id);
 	if (!record || !is_its_affair(call, record->principal.tenant)) {
-		call_fail(call, CODE_NOT_FOUND, "field", "id", "there is no token `%s`; token.list shows them", args->id);
+		call_fail(call, CODE_NOT_FOUND, "field", "id", "there is no token `%s`", args->id);
 		return;
 	}
 	struct error err;

@@ -82,7 +82,8 @@ def test_a_session_of_a_template(server):
         error = refused(client, template="small", limits={"memory": 1 << 30})
         assert error.code == "limit" and error.data == {"limit": "memory"} and "134217728" in str(error)
         assert refused(client, template="small", ttl_ms=2 * 3600 * 1000).data == {"limit": "ttl_ms"}
-        assert refused(client, template="nowhere").code == "not_found"
+        error = refused(client, template="nowhere")
+        assert error.code == "not_found" and str(error).endswith("there are: `small`, `heavy`, `default`"), error
 
 
 def test_the_default_can_be_configured(server):

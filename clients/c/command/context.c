@@ -299,7 +299,7 @@ static int find_by_name(struct context *context, const char *name, char id[SANDB
 	if (found == 0)
 		found = count_named(context, name, true, id, &error);
 	if (found < 0)
-		return context_fail(context, "session.list", &error);
+		return context_fail(context, NULL, &error);
 	if (found == 1)
 		return -1;
 	failure_set(&error, found ? "usage" : "not_found",

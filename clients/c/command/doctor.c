@@ -76,7 +76,7 @@ static int ask_server(const struct options *options, struct context *context)
 	struct sandbar_error error;
 
 	if (query_begin(&query, context->sandbar, "server.info", NULL, 0, &error) < 0)
-		return context_fail(context, "server.info", &error);
+		return context_fail(context, NULL, &error);
 	bool is_sound = print_layers(&query.result, options->json);
 	query_finish(&query);
 	return is_sound ? EXIT_OK : EXIT_FAILED;

@@ -192,7 +192,7 @@ int command_ls(struct options *options)
 	int status = context_connect(&context, options);
 
 	if (status < 0 && query_sessions(&query, context.sandbar, options->ended, &error) < 0)
-		status = context_fail(&context, "session.list", &error);
+		status = context_fail(&context, NULL, &error);
 	if (status < 0) {
 		if (options->json)
 			print_json(&query.result);

@@ -120,7 +120,10 @@ static int revoke(struct context *context, const char *session)
 
 	ask_begin(&params, 2, session);
 	writer_key_str(&params, "share", context->options->arguments[2]);
-	return ask(context, "session.unshare", &params, NULL);
+	int status = ask(context, "session.unshare", &params, NULL);
+	if (status == EXIT_NOT_FOUND)
+		context_say("`sandbar share ls %s` lists its links", session);
+	return status;
 }
 
 static const struct verb {

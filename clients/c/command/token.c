@@ -127,11 +127,12 @@ static const struct verb {
 	const char *method;
 	void (*write)(struct writer *params, const struct options *options);
 	void (*print)(const struct reader *result);
+	const char *not_found; /* said behind that error; NULL: nothing */
 } VERBS[] = {
-	{"new", 1, "token.create", write_new, print_new},
-	{"ls", 1, "token.list", write_nothing, print_list},
-	{"revoke", 2, "token.revoke", write_revoke, print_nothing},
-	{NULL, 0, NULL, NULL, NULL},
+	{"new", 1, "token.create", write_new, print_new, NULL},
+	{"ls", 1, "token.list", write_nothing, print_list, NULL},
+	{"revoke", 2, "token.revoke", write_revoke, print_nothing, "`sandbar token ls` lists them"},
+	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
 static const struct verb *find_verb(const struct options *options)
@@ -153,8 +154,12 @@ static int ask(struct context *context, const struct options *options, const str
 	verb->write(&params, options);
 	int outcome = query_begin(&query, context->sandbar, verb->method, params.data, params.length, &error);
 	writer_finish(&params);
-	if (outcome < 0)
-		return context_fail(context, NULL, &error);
+	if (outcome < 0) {
+		int status = context_fail(context, NULL, &error);
+		if (status == EXIT_NOT_FOUND && verb->not_found)
+			context_say("%s", verb->not_found);
+		return status;
+	}
 	if (options->json) {
 		struct reader result = query.result;
 		json_value(stdout, &result);
