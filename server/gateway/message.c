@@ -352,7 +352,7 @@ struct frame_row {
 	const char *form; /* for error texts */
 };
 
-static const char *input_text(enum error_code code)
+static const char *input_text(enum error_code code, const struct process *process)
 {
 	switch (code) {
 	case CODE_STDIN_GAP:
@@ -366,7 +366,8 @@ static const char *input_text(enum error_code code)
 	case CODE_PROCESS_EXITED:
 		return "the process has exited";
 	case CODE_NOT_DRIVER:
-		return "another participant drives this terminal; terminal.request asks for it";
+		return process->sharing.driver ? "another participant drives this terminal, who may be asked for it"
+		                               : "one at a time types in this terminal, and nobody has taken it yet";
 	case CODE_FORBIDDEN:
 		return "input needs the role `editor`, which this channel does not have";
 	default:
@@ -389,7 +390,7 @@ static void tell_input_result(struct channel *channel, const struct process *pro
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (keys[i].code == result.code)
 			key = keys[i].key;
-	channel_error(channel, process->number, result.code, input_text(result.code), key, result.offset);
+	channel_error(channel, process->number, result.code, input_text(result.code, process), key, result.offset);
 }
 
 static struct input_sender sender_of(const struct channel *channel)

@@ -19,12 +19,12 @@ def test_one_drives_and_hands_over(server, client, session, guests):
     client.call("terminal.set", session=session, process=process, input="driver")
     assert wait_driver(ann, "set") == {"change": "set", "by": 0, "input": "driver", "driver": None, "away": False, "requests": [], "size": "driver"}
     ann.send([STDIN, process, 0, b"early"])
-    assert errors(ann) == [("not_driver", {"expected": 0})]
+    assert errors(ann) == [("not_driver", {"expected": 0})] and "nobody has taken it" in ann.errors[0][3]
     anns.call("terminal.take", channel=ann.number, process=process)
     assert refused(bobs, "terminal.take", channel=bob.number, process=process).code == "conflict"
     ann.send([STDIN, process, 0, b"from ann;"])
     bob.send([STDIN, process, 0, b"from bob;"], [EOF, process, 0])
-    assert [code for code, _ in errors(bob, 2)] == ["not_driver", "not_driver"]
+    assert [code for code, _ in errors(bob, 2)] == ["not_driver", "not_driver"] and "another participant drives" in bob.errors[0][3]
     bobs.call("terminal.request", channel=bob.number, process=process)
     assert wait_driver(ann, "requested")["requests"] == [bob.answer["participant"]]
     assert refused(bobs, "terminal.grant", channel=bob.number, process=process, participant=bob.answer["participant"]).code == "forbidden"

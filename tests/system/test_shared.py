@@ -86,15 +86,15 @@ def test_a_terminal_is_handed_over(server, screens, made):
     bert = join(server, screens("bert"), "bert", made)
     anna.see("nobody drives")
     anna.type("echo no-$((1+1))")
-    anna.see("nobody drives: the key and t take it")
+    anna.see("nobody drives: ^] t takes it")
     anna.keys(KEY, "t")
     bert.see("anna drives")
     anna.type("echo yes-$((1+1))")
     bert.see("yes-2")
     bert.type("echo bad-$((1+1))")
-    bert.see("anna drives: the key and r ask for it")
+    bert.see("anna drives: ^] r asks for it")
     bert.keys(KEY, "r")
-    anna.see("bert asks to drive")
+    anna.see("bert asks to drive: ^] g hands over")
     listed = sandbar(server, "who", made)
     assert re.search(r"drives 1 .* anna", listed) and re.search(r"asks for 1 .* bert", listed), listed
     anna.keys(KEY, "g")
@@ -166,6 +166,14 @@ def test_an_owner_changes_a_role_and_removes(server, screens, made):
     assert share["name"] == "guest" and share["used"] == 1
     sandbar(server, "share", "revoke", made, share["share"])
     assert json.loads(sandbar(server, "share", "ls", made, "--json"))["shares"][0]["revoked"]
+
+
+def test_what_is_not_there_to_be_revoked(server, made):
+    """Which command lists what there is, is said as a command, not as a method of the wire."""
+    told = sandbar(server, "share", "revoke", made, "nothing", fails=True)
+    assert "the session has no share `nothing` (not_found)" in told and f"`sandbar share ls {made}` lists" in told, told
+    told = sandbar(server, "token", "revoke", "nothing", fails=True)
+    assert "there is no token `nothing` (not_found)" in told and "`sandbar token ls` lists" in told, told
 
 
 def test_a_link_does_not_stand_in_the_list_of_processes(server, made):

@@ -91,6 +91,16 @@ static void notice_of(struct attachment *attachment, const char *format, uint32_
 	free(name);
 }
 
+/* WHAT was done, and which key behind the user's own does what then: "anna drives: ^] r asks for it". */
+static void notice_with_key(struct attachment *attachment, const char *what, uint32_t number, const char *command)
+{
+	char key[8], *name = name_of(attachment, number);
+
+	detach_key_name(&attachment->pump.detach_key, key);
+	attach_notice(attachment, "%s %s: %s %s", number ? name : "nobody", what, key, command);
+	free(name);
+}
+
 /* ---- What others do ---- */
 
 void attach_driver_changed(struct attachment *attachment, const struct sandbar_driver *driver)
@@ -101,7 +111,7 @@ void attach_driver_changed(struct attachment *attachment, const struct sandbar_d
 	crowd_driver(&attachment->crowd, driver);
 	bool drives = crowd_drives(&attachment->crowd, attachment->crowd.me);
 	if (strcmp(driver->change, "requested") == 0 && drives)
-		notice_of(attachment, "%s asks to drive: g hands over", driver->by);
+		notice_with_key(attachment, "asks to drive", driver->by, "g hands over");
 	else if (drives && !drove)
 		attach_notice(attachment, "you drive now");
 	else if (drove && !drives && driver->driver)
@@ -144,10 +154,9 @@ bool attach_may_type(const uint8_t *bytes, size_t length, void *user)
 		if (memchr(bytes, TYPED_INTERRUPT, length))
 			attach_command(DETACH_KEY_LEAVE, attachment);
 		attach_notice(attachment, "you are a viewer: ^C leaves");
-	} else if (attachment->crowd.driver.driver) {
-		notice_of(attachment, "%s drives: the key and r ask for it", attachment->crowd.driver.driver);
 	} else {
-		attach_notice(attachment, "nobody drives: the key and t take it");
+		uint32_t driver = attachment->crowd.driver.driver;
+		notice_with_key(attachment, "drives", driver, driver ? "r asks for it" : "t takes it");
 	}
 	return false;
 }
