@@ -37,7 +37,6 @@ test("with nothing but a keyboard: from the sessions to a typed line, another ta
 	await tabTo(owner, "New session");
 	await keyboard.press("Enter");
 	await owner.sees("$");
-	await tabTo(owner, "shell: terminal input");
 	await keyboard.type("for i in $(seq 300); do echo needle $i; done\n");
 	await owner.sees("needle 300");
 

@@ -160,6 +160,7 @@ export class Desk {
 		const isWaiting = this.shown.length === 0 || (!this.isChosen && best !== this.current);
 		if (best && isWaiting && !this.isSplit) {
 			this.place([best]);
+			this.greet(best);
 		} else if (listed.length === 0) {
 			fill(this.stage, h("p", { class: "empty" }, "Nothing runs here yet. “+” opens a terminal."));
 		}
@@ -171,6 +172,14 @@ export class Desk {
 		shown[Math.min(this.focused, Math.max(0, shown.length - 1))] = pane;
 		this.place(shown.filter((one, i) => shown.indexOf(one) === i));
 		pane.focus();
+	}
+
+	/** Who came to type may type at once. A finger would get a keyboard over half of the screen that it did not ask for. */
+	private greet(pane: Pane): void {
+		const isIdle = document.activeElement === null || document.activeElement === document.body;
+		if (isIdle && this.room.is("editor") && pane.isTerminal && matchMedia("(pointer: fine)").matches) {
+			pane.focus();
+		}
 	}
 
 	private place(shown: readonly Pane[]): void {
