@@ -59,6 +59,8 @@ static const struct resource stopping = {"/healthz", "text/plain", "stopping\n",
 	"A token does not belong into an address, which others log: links have it behind #, programs say it in `hello`."
 static const struct resource strange_host = {NULL, "text/plain", STRANGE_HOST "\n", HTTP_STATUS_FORBIDDEN};
 static const struct resource token_in_address = {NULL, "text/plain", TOKEN_IN_ADDRESS "\n", HTTP_STATUS_FORBIDDEN};
+static const struct resource no_method = {NULL, "text/plain", "This is for GET and HEAD alone.\n",
+                                          HTTP_STATUS_METHOD_NOT_ALLOWED};
 static const struct resource no_metrics = {
 	NULL, "text/plain",
 	"From elsewhere than this machine, /metrics needs an operator's token: Authorization: Bearer.\n",
@@ -75,6 +77,8 @@ static int respond(struct lws *wsi, const struct resource *resource)
 	            page_header_add(wsi, "referrer-policy:", "no-referrer", &at, end) &&
 	            page_header_add(wsi, "cache-control:", "no-store", &at, end) &&
 	            page_header_add(wsi, "connection:", "close", &at, end) &&
+	            (resource->status != HTTP_STATUS_METHOD_NOT_ALLOWED ||
+	             page_header_add(wsi, "allow:", "GET, HEAD", &at, end)) &&
 	            lws_finalize_write_http_header(wsi, start, &at, end) == 0;
 	if (!good)
 		return -1;
@@ -147,6 +151,11 @@ static int serve_metrics(struct gateway *gateway, struct lws *wsi)
 	return result;
 }
 
+static bool is_reading(struct lws *wsi)
+{
+	return lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0 || lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
+}
+
 /* Whoever looks after machines by their addresses may ask whether this one is well. */
 static int serve(struct gateway *gateway, struct lws *wsi, struct page_response *response, const char *path)
 {
@@ -160,11 +169,11 @@ static int serve(struct gateway *gateway, struct lws *wsi, struct page_response 
 		return respond(wsi, &token_in_address);
 	if (strcmp(path, "/metrics") == 0)
 		return serve_metrics(gateway, wsi);
-	if (found)
-		return page_response_begin(response, wsi, found, &gateway->config);
 	while (resource->path && strcmp(resource->path, path) != 0)
 		resource++;
-	return respond(wsi, resource);
+	if ((found || resource->path) && !is_reading(wsi))
+		return respond(wsi, &no_method);
+	return found ? page_response_begin(response, wsi, found, &gateway->config) : respond(wsi, resource);
 }
 
 /* --- who may open a WebSocket --------------------------------------------------------------------------------- */
@@ -213,29 +222,27 @@ static bool offers_subprotocol(struct lws *wsi)
 	return false;
 }
 
-struct refusal {
-	unsigned status;
-	const char *why;
-};
-
 /* NULL: it may be opened. */
-static const struct refusal *refusal_of(const struct gateway *gateway, struct lws *wsi)
+static const struct resource *refusal_of(const struct gateway *gateway, struct lws *wsi)
 {
-	static const struct refusal no_path = {HTTP_STATUS_NOT_FOUND, "A WebSocket is opened at " WIRE_PATH "."};
-	static const struct refusal token = {HTTP_STATUS_FORBIDDEN, TOKEN_IN_ADDRESS};
-	static const struct refusal host = {HTTP_STATUS_FORBIDDEN, STRANGE_HOST};
-	static const struct refusal origin = {
-		HTTP_STATUS_FORBIDDEN, "Pages of this origin may not connect: see the server's flag --allow-origin."};
-	static const struct refusal subprotocol = {HTTP_STATUS_FORBIDDEN,
-	                                           "The subprotocol " WIRE_SUBPROTOCOL " must be offered."};
-	static const struct refusal busy = {HTTP_STATUS_SERVICE_UNAVAILABLE,
-	                                    "The server stops, or has as many connections as it may have."};
+#define REFUSAL(status, why)                 \
+	{                                        \
+		NULL, "text/plain", why "\n", status \
+	}
+	static const struct resource path = REFUSAL(HTTP_STATUS_NOT_FOUND, "A WebSocket is opened at " WIRE_PATH ".");
+	static const struct resource origin = REFUSAL(
+		HTTP_STATUS_FORBIDDEN, "Pages of this origin may not connect: see the server's flag --allow-origin.");
+	static const struct resource subprotocol = REFUSAL(HTTP_STATUS_FORBIDDEN,
+	                                                   "The subprotocol " WIRE_SUBPROTOCOL " must be offered.");
+	static const struct resource busy = REFUSAL(HTTP_STATUS_SERVICE_UNAVAILABLE,
+	                                            "The server stops, or has as many connections as it may have.");
+#undef REFUSAL
 	if (!path_is(wsi, WIRE_PATH))
-		return &no_path;
+		return &path;
 	if (has_token_in_address(wsi))
-		return &token;
+		return &token_in_address;
 	if (!has_known_host(&gateway->config, wsi))
-		return &host;
+		return &strange_host;
 	if (!origin_is_allowed(&gateway->config, wsi))
 		return &origin;
 	if (!offers_subprotocol(wsi))
@@ -246,11 +253,8 @@ static const struct refusal *refusal_of(const struct gateway *gateway, struct lw
 
 int http_filter(struct lws *wsi)
 {
-	const struct refusal *refusal = refusal_of(lws_context_user(lws_get_context(wsi)), wsi);
-	if (!refusal)
-		return 0;
-	lws_return_http_status(wsi, refusal->status, refusal->why);
-	return -1;
+	const struct resource *refusal = refusal_of(lws_context_user(lws_get_context(wsi)), wsi);
+	return refusal ? respond(wsi, refusal) : 0;
 }
 
 int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
@@ -260,6 +264,7 @@ int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 	case LWS_CALLBACK_WSI_DESTROY:
 		((struct gateway *)lws_context_user(lws_get_context(wsi)))->sockets--;
 		return 0;
+	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: /* before the library would refuse by itself, without a word */
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
 		return http_filter(wsi);
 	case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS: {

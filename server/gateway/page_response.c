@@ -65,10 +65,6 @@ int page_response_begin(struct page_response *response, struct lws *wsi, const s
                         const struct gateway_config *config)
 {
 	bool is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
-	if (!is_head && lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) == 0) {
-		lws_return_http_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, NULL);
-		return -1;
-	}
 	bool is_packed = page->packed.bytes && header_holds(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, "gzip");
 	const struct page_body *body = is_packed ? &page->packed : &page->body;
 	if (header_holds(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, page->etag)) {

@@ -17,8 +17,8 @@ struct page_response {
 	size_t length, sent;
 };
 
-/* Answer a request with PAGE, or with 304 where the browser has it, or 405. Who may frame it is in CONFIG. The result is
- * the callback's: not 0 closes. */
+/* Answer a GET or HEAD with PAGE, or with 304 where the browser has it. Who may frame it is in CONFIG. The result is the
+ * callback's: not 0 closes. */
 int page_response_begin(struct page_response *response, struct lws *wsi, const struct page *page,
                         const struct gateway_config *config);
 /* The connection can be written. */

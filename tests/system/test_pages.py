@@ -126,7 +126,18 @@ def test_methods(paged):
     status, headers, body = get(paged, "/assets/deep/big.bin", method="HEAD")
     assert (status, headers["content-length"], body) == (200, str(len(BIG)), b"")
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
-        assert get(paged, "/", method=method)[0] == 405, method
+        status, headers, body = get(paged, "/", method=method)
+        assert (status, headers["allow"], headers["content-type"], body) == (405, "GET, HEAD", "text/plain", b"This is for GET and HEAD alone.\n"), method
+
+
+@pytest.mark.parametrize("path, subprotocol, status, told", [
+    ("/other", "sandbar.v1", 404, b"A WebSocket is opened at /v1/ws.\n"), ("/", "sandbar.v1", 404, b"A WebSocket is opened at /v1/ws.\n"),
+    ("/v1/ws", "other", 403, b"The subprotocol sandbar.v1 must be offered.\n"), ("/v1/ws?token=x", "sandbar.v1", 403, b"A token does not belong")])
+def test_no_websocket_and_why(paged, path, subprotocol, status, told):
+    """Who asks for a WebSocket and gets none is told why, in plain text, also where another subprotocol was meant."""
+    answer = get(paged, path, Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Version="13", Sec_WebSocket_Protocol=subprotocol,
+                 Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==")
+    assert (answer[0], answer[1].get("content-type")) == (status, "text/plain") and answer[2].startswith(told)
 
 
 def test_a_strange_host_sees_nothing(paged):
