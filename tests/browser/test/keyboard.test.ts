@@ -109,6 +109,7 @@ test("a paste of many lines is one paste where the program asked for that, and l
 	};
 	await owner.sees("$");
 	await owner.types("PS1='> '; clear\n");
+	await owner.sees(/^> *$/m); // between its prompts bash asks for nothing
 	await paste("echo one $((1+0))\necho two $((1+1))\n");
 	await owner.sees("echo two $((1+1))");
 	assert.ok(!(await owner.screen()).includes("\none 1"), "bash asked for it: nothing runs before a key says so");
