@@ -29,17 +29,44 @@ static void describe_gateway(const struct layer_report *report, char *text, size
 	         report->layers[LAYER_LANDLOCK].on ? "Landlock to its files" : "no Landlock here");
 }
 
+static bool is_missing(const struct layer_report *report, enum layer layer)
+{
+	return !report->layers[layer].on && is_essential(layer);
+}
+
+static bool is_sound(const struct layer_report *report)
+{
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		if (is_missing(report, (enum layer)layer))
+			return false;
+	return true;
+}
+
+static void print_verdict(const struct layer_report *report, FILE *out)
+{
+	if (is_sound(report)) {
+		fputs("all essential layers are on\n", out);
+		return;
+	}
+	fputs("essential layers that are missing:", out);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		if (is_missing(report, (enum layer)layer))
+			fprintf(out, " %s", layer_name((enum layer)layer));
+	fputc('\n', out);
+}
+
 static void print_text(const struct layer_report *report, FILE *out)
 {
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
 		const struct layer_status *status = &report->layers[layer];
-		const char *state = status->on ? "on" : is_essential((enum layer)layer) ? "MISSING" : "off";
+		const char *state = status->on ? "on" : is_missing(report, (enum layer)layer) ? "MISSING" : "off";
 		fprintf(out, "%-14s %-8s %s", layer_name((enum layer)layer), state, layer_summary((enum layer)layer));
 		fprintf(out, status->detail[0] != '\0' ? " (%s)\n" : "%s\n", status->detail);
 	}
 	char gateway[160];
 	describe_gateway(report, gateway, sizeof gateway);
 	fprintf(out, "\nThe gateway confines itself: %s.\n", gateway);
+	print_verdict(report, out);
 }
 
 static void print_string(const char *text, FILE *out)
@@ -75,9 +102,7 @@ static void print_json(const struct layer_report *report, bool ok, FILE *out)
 
 bool doctor_print(const struct layer_report *report, bool json, FILE *out)
 {
-	bool ok = true;
-	for (int layer = 0; layer < LAYER_COUNT; layer++)
-		ok = ok && (report->layers[layer].on || !is_essential((enum layer)layer));
+	bool ok = is_sound(report);
 	if (json)
 		print_json(report, ok, out);
 	else

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -164,7 +165,22 @@ def test_json_for_programs(server, made):
             json.loads(line)
     code, out, err = sandbar(server, "run", "--json", "--", "sh", "-c", "echo hi; exit 3")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert rows and code == 3, err
+    assert code == 3 and rows[0] == {"event": "session", "session": rows[0]["session"]}, (out, err)
+    assert rows[0]["session"] in sandbar(server, "ls", "--ended")[1].decode()  # it can still be read
+
+
+def test_info_for_people(server, programs):
+    """Sizes, times and limits as people say them, the layers as in `doctor`; --json keeps the numbers of the wire."""
+    made = sandbar(server, "new", "--ttl", "2h", "--memory", "64M", "--context", "a_us=1")[1].decode().strip()
+    out = sandbar(server, "info", made)[1].decode()
+    for told in (r"^created: \d{4}-\d\d-\d\d \d\d:\d\d, \d+s ago$", r"^ttl: 2h$", r"^  memory: 64 MiB$", r"^  cpu: no limit$", r"^  a_us: 1$",
+                 r"^LAYER +STATE +DETAIL$", r"^seccomp +on +", r"^  ring: .* of 4 MiB$", r"^  sessions: \d+, no limit$"):
+        assert re.search(told, out, re.M), (told, out)
+    info = json.loads(sandbar(server, "info", "--json", made)[1])
+    assert (info["ttl_ms"], info["limits"]["memory"], info["limits"]["cpu"]) == (7200000, 64 << 20, 0)
+    sandbar(server, "end", made)
+    code, out, _ = sandbar(server, "doctor")
+    assert code == 0 and out.endswith(b"\n\nall essential layers are on\n")
 
 
 def test_logs_follow(server, made):

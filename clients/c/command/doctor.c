@@ -1,8 +1,8 @@
 /* `doctor`: which layers of isolation this host gives. */
-#include "columns.h"
 #include "commands.h"
 #include "context.h"
 #include "json.h"
+#include "layers.h"
 #include "query.h"
 #include "signals.h"
 
@@ -12,40 +12,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Without one of these a sandbox is none. The others bound what it uses, and have fallbacks. */
-static const char *const ESSENTIAL[] = {
-	"user", "pid", "mount", "network", "ipc", "uts", "root", "dev", "proc", "capabilities", "seccomp", "rlimits",
-};
-
-static bool is_essential(struct view name)
-{
-	for (size_t i = 0; i < sizeof(ESSENTIAL) / sizeof(ESSENTIAL[0]); i++)
-		if (view_equals(name, ESSENTIAL[i]))
-			return true;
-	return false;
-}
-
 /* Prints them; true if all essential ones are on. */
 static bool print_layers(const struct reader *info, bool as_json)
 {
-	static const char *const HEADINGS[] = {"LAYER", "STATE", "DETAIL", NULL};
-	struct columns *columns = columns_create(HEADINGS);
-	struct reader rows = query_field(info, "layers"), row, whole = rows;
-	bool is_sound = true;
+	struct reader layers = query_field(info, "layers"), whole = layers;
+	bool is_sound = layers_are_sound(&layers);
 
-	while (query_next(&rows, &row)) {
-		struct view name = query_text(&row, "name"), detail = query_text(&row, "detail");
-		bool is_on = query_truth(&row, "on"), is_missing = !is_on && is_essential(name);
-		is_sound &= !is_missing;
-		columns_add(columns, name.data, name.length);
-		columns_format(columns, is_on ? "on" : is_missing ? "MISSING" : "off");
-		columns_add(columns, detail.data, detail.length);
-	}
 	if (!as_json) {
-		columns_print(columns, stdout);
+		layers_print(stdout, &layers);
+		putchar('\n');
+		layers_print_verdict(stdout, &layers);
 		return is_sound;
 	}
-	columns_destroy(columns);
 	printf("{\"sound\": %s, \"layers\": ", is_sound ? "true" : "false");
 	json_value(stdout, &whole);
 	puts("}");

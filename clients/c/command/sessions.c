@@ -6,12 +6,10 @@
 #include "query.h"
 #include "stay.h"
 #include "tree.h"
+#include "when.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
-
-enum { US_PER_S = 1000000 };
 
 int command_new(struct options *options)
 {
@@ -111,27 +109,13 @@ int command_end(struct options *options)
 	return status;
 }
 
-/* "5s", "3m", "2h", "4d": as long ago as MICROSECONDS. */
+/* As long ago as MICROSECONDS. */
 static void add_age(struct columns *columns, uint64_t microseconds)
 {
-	static const struct unit {
-		uint64_t seconds;
-		char letter;
-	} UNITS[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
-	uint64_t seconds = microseconds / US_PER_S;
-	const struct unit *unit = UNITS;
+	char text[WHEN_BYTES];
 
-	while (unit->seconds > 1 && seconds < 2 * unit->seconds)
-		unit++;
-	columns_format(columns, "%" PRIu64 "%c", seconds / unit->seconds, unit->letter);
-}
-
-static uint64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+	when_span(microseconds, text);
+	columns_format(columns, "%s", text);
 }
 
 static void add_text(struct columns *columns, const struct reader *map, const char *key)
@@ -146,7 +130,7 @@ static void print_sessions(const struct reader *result)
 	static const char *const HEADINGS[] = {"SESSION", "AGE", "PROCESSES", "PARTICIPANTS", "NAME", NULL};
 	struct columns *columns = columns_create(HEADINGS);
 	struct reader rows = query_field(result, "sessions"), row;
-	uint64_t now = now_us();
+	uint64_t now = when_now();
 
 	while (query_next(&rows, &row)) {
 		uint64_t created = query_number(&row, "created_us");
@@ -164,7 +148,7 @@ static void print_ended(const struct reader *result)
 	static const char *const HEADINGS[] = {"SESSION", "ENDED", "REASON", "NAME", NULL};
 	struct columns *columns = columns_create(HEADINGS);
 	struct reader rows = query_field(result, "sessions"), row;
-	uint64_t now = now_us();
+	uint64_t now = when_now();
 
 	while (query_next(&rows, &row)) {
 		uint64_t ended = query_number(&row, "ended_us");

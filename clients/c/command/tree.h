@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* MAP stands before a map. */
+/* MAP stands before a map. Numbers are told by what their fields count (readable.h). */
 void tree_print(FILE *out, const struct reader *map);
 
 #endif
