@@ -118,9 +118,8 @@ static void on_gap(struct sandbar_channel *channel, uint64_t from, uint64_t to, 
 static void tell_of_driver(struct execution *execution)
 {
 	if (!execution->has_told_of_driver)
-		context_say(
-			"only who drives may type here now; `sandbar attach %s`, in another window, takes it or asks for it",
-			execution->session);
+		context_say("only who drives may type here now; `sandbar attach %s`, elsewhere, takes it or asks for it",
+		            execution->session);
 	execution->has_told_of_driver = true;
 }
 
@@ -422,9 +421,8 @@ static void start_pump(struct execution *execution)
 
 static bool is_over(const struct execution *execution)
 {
-	bool is_finished = (execution->has_ending || execution->closed.code[0]) && outlet_is_drained(&execution->outlet);
-
-	return is_finished || execution->must_leave;
+	return execution->must_leave ||
+	       ((execution->has_ending || execution->closed.code[0]) && outlet_is_drained(&execution->outlet));
 }
 
 static int follow(struct execution *execution, struct sandbar_error *error)
@@ -582,6 +580,8 @@ int execution_run(struct options *options)
 	pass_term(options);
 	if (sandbar_session_create(execution.context.sandbar, &session, execution.session, &error) < 0)
 		return finish(&execution, fail(&execution, NULL, &error));
+	if (options->json)
+		outlet_session(&execution.outlet, execution.session);
 	return finish(&execution, go(&execution));
 }
 

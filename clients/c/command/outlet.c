@@ -82,6 +82,14 @@ void outlet_event(struct outlet *outlet, unsigned kind, const void *frame, size_
 	tell_held(outlet);
 }
 
+void outlet_session(struct outlet *outlet, const char *session)
+{
+	char line[128];
+	int length = snprintf(line, sizeof(line), "{\"event\": \"session\", \"session\": \"%s\"}\n", session);
+
+	sink_write(&outlet->out, line, (size_t)length);
+}
+
 void outlet_text(struct outlet *outlet, const char *text, size_t length)
 {
 	sink_write(&outlet->out, text, length);

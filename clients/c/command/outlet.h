@@ -25,7 +25,9 @@ void outlet_output(struct outlet *outlet, const struct sandbar_output *output);
 /* To stdout, by way of SCREEN. */
 void outlet_screened(struct outlet *outlet, struct screen *screen, const void *bytes, size_t length);
 void outlet_event(struct outlet *outlet, unsigned kind, const void *frame, size_t length); /* as JSON */
-void outlet_text(struct outlet *outlet, const char *text, size_t length);                  /* of ours, to stdout */
+/* As JSON, before all else: {"event": "session", "session": "…"}, of a session that was made for what follows. */
+void outlet_session(struct outlet *outlet, const char *session);
+void outlet_text(struct outlet *outlet, const char *text, size_t length); /* of ours, to stdout */
 bool outlet_is_drained(const struct outlet *outlet);
 
 #endif
