@@ -160,7 +160,7 @@ QUERIES = {
 def test_queries_are_answered_once(client, session, guests):
     """T11, S2: a program asks who the terminal is, and where the cursor is, with nobody attached: it is answered within a second, once.
     Three viewers who join, and come again, make it no more."""
-    script = (r"import os, select, time, tty; tty.setraw(0); os.write(1, b'\x1b[3;7H\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?2004$p\x1bP$qm\x1b\\\x1b[>q' + b'\x1b]10;?\x07\x1b]11;?\x07'); "
+    script = (r"import os, select, time, tty; tty.setraw(0); os.write(1, b'\x1b[3;7H\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?2004$p\x1bP$qm\x1b\\\x1b[>q\x1b]10;?\x07\x1b]11;?\x07'); "
               r"begun = time.time(); got = b''; "
               r"[got := got + os.read(0, 4096) for _ in range(100) if select.select([0], [], [], 0.1)[0]] ; "
               r"os.write(1, b'GOT<' + got.hex().encode() + b'>'); time.sleep(60)")
