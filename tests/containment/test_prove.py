@@ -42,9 +42,17 @@ def test_a_session_of_the_servers_own_is_attacked(any_server, proof):
         assert client.call("session.list")["sessions"] == []
 
 
-def test_the_table_names_the_controls(any_server):
-    """Without --json: one line an attempt, and the sums."""
+def test_what_is_printed_first_is_whether_all_held(any_server):
+    """Without flags: the verdict, the sums and the fingerprints, and no list of what held."""
     code, told, _ = proved(any_server)
+    lines = told.splitlines()
+    assert code == 0 and lines[0] == "everything held" and " 0 open, 0 refused otherwise" in lines[1]
+    assert [line.split()[0] for line in lines[2:]] == ["kernel", "policy", "root"]
+
+
+def test_the_table_names_the_controls(any_server):
+    """With --verbose: one line an attempt, and the sums."""
+    code, told, _ = proved(any_server, "--verbose")
     lines = told.splitlines()
     assert code == 0 and lines[0].split() == ["VERDICT", "GROUP", "PROBE", "CONTROL", "EXPECTED", "GOT"]
     assert any(line.split() == ["held", "namespaces", "unshare-user", "seccomp", "EPERM", "EPERM"] for line in lines)

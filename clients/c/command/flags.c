@@ -239,6 +239,7 @@ static const struct flag FLAGS[] = {
 	{"rights", 0, "LIST", read_text, FIELD(rights), 0, "token", "new: of read,run,manage,admin (default read,run,manage)"},
 	{"expires", 0, "TIME", read_duration, FIELD(expires_ms), 0, "token share", "good for this long (default: until it is revoked; a link: as long as the session)"},
 	{"save", 0, "FILE", read_text, FIELD(save), 0, "prove", "keep the proof in this file"},
+	{"verbose", 0, NULL, read_switch, FIELD(verbose), 0, "prove", "print every attempt, with the control that stopped it"},
 	{"check", 0, "FILE", read_text, FIELD(check), 0, "prove", "do not attack: say whether this proof is still fresh"},
 	{"tree", 0, NULL, read_switch, FIELD(tree), 0, "kill", "with --signal: to every process of the tree"},
 };

@@ -37,7 +37,7 @@ struct options {
 	bool has_grace, has_ttl, no_context;
 
 	bool is_new; /* shell */
-	bool view, follow, tree, ended;
+	bool view, follow, tree, ended, verbose;
 	bool safe, no_status, allow_clipboard, cast;
 	const char *from, *role, *input, *size;
 	uint64_t uses;

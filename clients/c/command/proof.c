@@ -195,19 +195,35 @@ void proof_write_params(const struct proof *proof, struct writer *params)
 		writer_key_str(params, PROOF_FACT_NAMES[i], text_of(fingerprints, PROOF_FACT_NAMES[i]));
 }
 
-void proof_print(const struct proof *proof)
+static bool has_held(const json_t *row)
+{
+	return strcmp(text_of(row, "verdict"), "open") != 0 && strcmp(text_of(row, "verdict"), "other") != 0;
+}
+
+static void print_rows(const struct proof *proof, bool with_all)
 {
 	static const char *const HEADINGS[] = {"VERDICT", "GROUP", "PROBE", "CONTROL", "EXPECTED", "GOT", NULL};
 	struct columns *columns = columns_create(HEADINGS);
-	const json_t *fingerprints = json_object_get(proof->document, "fingerprints");
 	size_t i;
 	json_t *row;
 
-	json_array_foreach(json_object_get(proof->document, "probes"), i, row) for (int member = 0; HEADINGS[member];
-	                                                                            member++)
-		columns_add(columns, text_of(row, MEMBERS[member]), strlen(text_of(row, MEMBERS[member])));
+	json_array_foreach(json_object_get(proof->document, "probes"), i, row)
+	{
+		for (int member = 0; HEADINGS[member] && (with_all || !has_held(row)); member++)
+			columns_add(columns, text_of(row, MEMBERS[member]), strlen(text_of(row, MEMBERS[member])));
+	}
 	columns_print(columns, stdout);
-	printf("\n%lld held, %lld open, %lld refused otherwise than expected, %lld accepted (docs/security.md), %lld "
+	putchar('\n');
+}
+
+void proof_print(const struct proof *proof, bool with_all)
+{
+	const json_t *fingerprints = json_object_get(proof->document, "fingerprints");
+
+	if (with_all || !proof_has_held(proof))
+		print_rows(proof, with_all);
+	puts(proof_has_held(proof) ? "everything held" : "not everything held");
+	printf("%lld held, %lld open, %lld refused otherwise than expected, %lld accepted (docs/security.md), %lld "
 	       "skipped\n",
 	       count_of(proof, "held"), count_of(proof, "open"), count_of(proof, "other"), count_of(proof, "accepted"),
 	       count_of(proof, "skipped"));

@@ -39,7 +39,8 @@ const char *proof_changed_fact(const struct proof *proof, const struct proof_fac
 /* As proof.keep takes it. */
 void proof_write_params(const struct proof *proof, struct writer *params);
 
-void proof_print(const struct proof *proof);
+/* Whether all held, the sums, what did not hold (with WITH_ALL every attempt), and the fingerprints. */
+void proof_print(const struct proof *proof, bool with_all);
 void proof_print_json(const struct proof *proof);
 int proof_save(const struct proof *proof, const char *path, struct sandbar_error *error);
 

@@ -227,7 +227,7 @@ static int tell(struct context *context, const struct options *options, const st
 	if (options->json)
 		proof_print_json(proof);
 	else
-		proof_print(proof);
+		proof_print(proof, options->verbose);
 	if (options->save && proof_save(proof, options->save, &error) < 0) {
 		context_say("%s", error.message);
 		return EXIT_FAILED;

@@ -1,6 +1,7 @@
 #include "clients/c/command/proof.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,34 @@ Test(proof, holds_or_not)
 		struct proof *proof = make(ROWS[i].lines);
 		cr_assert_not_null(proof);
 		cr_assert_eq(proof_has_held(proof), ROWS[i].has_held, "%s", ROWS[i].lines);
+		proof_destroy(proof);
+	}
+}
+
+/* What did not hold is listed unasked; what held is only with all the rest. */
+Test(proof, lists_what_did_not_hold)
+{
+	static const struct {
+		const char *lines;
+		bool with_all, is_open_listed, is_held_listed;
+	} ROWS[] = {{HELD ACCEPTED, false, false, false},
+	            {HELD ACCEPTED, true, false, true},
+	            {HELD OPEN, false, true, false},
+	            {HELD OPEN, true, true, true}};
+	char text[4096];
+
+	cr_redirect_stdout();
+	for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+		struct proof *proof = make(ROWS[i].lines);
+		proof_print(proof, ROWS[i].with_all);
+		fflush(stdout);
+		ssize_t length = read(fileno(cr_get_redirected_stdout()), text, sizeof(text) - 1);
+		cr_assert_gt(length, 0);
+		text[length] = '\0';
+		cr_assert_eq(strstr(text, "read-keys") != NULL, ROWS[i].is_open_listed, "%s", text);
+		cr_assert_eq(strstr(text, "mount-tmpfs") != NULL, ROWS[i].is_held_listed, "%s", text);
+		cr_assert_not_null(
+			strstr(text, proof_has_held(proof) ? "\neverything held\n" + !ROWS[i].with_all : "not everything held\n"));
 		proof_destroy(proof);
 	}
 }
