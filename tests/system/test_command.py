@@ -323,6 +323,15 @@ def test_a_session_whose_id_nobody_hears(server):
     assert told(server, "ls")["sessions"] == before
 
 
+def test_output_that_has_no_room_is_told(server):
+    """A full disk under what is printed: an error, whatever the command."""
+    for words in (["ls"], ["ls", "--json"], ["help"]):
+        with open("/dev/full", "w") as full:
+            process = server.command(*words, stdout=full, stderr=subprocess.PIPE)
+        err = process.communicate(timeout=PATIENCE)[1]
+        assert process.returncode == 1 and b"the output could not be written" in err, (words, err)
+
+
 def test_what_is_not_there_is_said(server):
     """An unknown session: words that name it, and a code that is no success."""
     code, out, err = sandbar(server, "exec", "a" * 16, "--", "true")
