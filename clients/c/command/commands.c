@@ -80,9 +80,12 @@ const struct command COMMANDS[] = {
      "Asks the server, or `sandbard --doctor` when none answers. Exit code 0 when all essential layers are on.", 0, 0,
      PROGRAM_NO, command_doctor},
 	{"prove", "", "Attack a session of the server's from inside, and show which control stopped what",
-     "Makes two sessions, attacks in one what the other and the host have, and ends them. What did not hold is listed;\n"
-     "with --verbose all that was tried. The server keeps the newest proof of each template that an operator makes, for\n"
-     "templates that demand a fresh one (`require-proof`). With --save it is kept here, too; --check says whether kernel,\n"
+     "Makes two sessions, attacks in one what the other and the host have, and ends them. What did not hold is "
+     "listed;\n"
+     "with --verbose all that was tried. The server keeps the newest proof of each template that an operator makes, "
+     "for\n"
+     "templates that demand a fresh one (`require-proof`). With --save it is kept here, too; --check says whether "
+     "kernel,\n"
      "policy and root are still what they were then.\n"
      "Exit code 0 when everything held; with --check, when the proof is fresh and everything held in it.",
      0, 0, PROGRAM_NO, command_prove},
