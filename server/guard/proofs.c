@@ -3,14 +3,11 @@
 #include "server/base/plain_file.h"
 #include "server/base/spare.h"
 
-#include <fcntl.h>
 #include <jansson.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_NAME "proofs.json"
 enum { VERSION = 1, FILE_MOST = 256 * 1024 };
@@ -80,16 +77,13 @@ static int save(const struct proofs *proofs, struct error *err)
 	return result;
 }
 
-/* It is read before anybody is served, a byte at a time: one that is far too large would keep the gateway from starting. */
+/* One that is far too large must not keep the gateway from starting, any more than a damaged one. */
 static json_t *read_file(int directory)
 {
-	int fd = plain_file_open(directory, FILE_NAME, O_RDONLY, 0);
-	struct stat status;
-	json_t *json = NULL;
-	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size <= FILE_MOST)
-		json = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
-	if (fd >= 0)
-		close(fd);
+	size_t length;
+	char *text = plain_file_read(directory, FILE_NAME, FILE_MOST, &length);
+	json_t *json = text ? json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	free(text);
 	return json;
 }
 

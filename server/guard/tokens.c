@@ -4,14 +4,11 @@
 #include "server/base/spare.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_NAME "tokens.json"
 enum { VERSION = 1, FILE_MOST = 4 * 1024 * 1024, DIGEST_BYTES = 32, VERIFIED = 1024 };
@@ -64,18 +61,17 @@ static bool record_from(struct token_record *record, const json_t *json)
 
 static json_t *read_file(int directory, bool *is_missing, struct error *err)
 {
-	int fd = plain_file_open(directory, FILE_NAME, O_RDONLY, 0);
-	struct stat status;
-	json_t *json = NULL;
-	*is_missing = fd < 0 && errno == ENOENT;
-	if (fd < 0 || fstat(fd, &status) < 0)
-		error_set(err, errno, "open `" FILE_NAME "`");
-	else if (status.st_size > FILE_MOST)
-		error_set(err, 0, "`" FILE_NAME "` is too large");
-	else if (!(json = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL)))
+	size_t length;
+	char *text = plain_file_read(directory, FILE_NAME, FILE_MOST, &length);
+	*is_missing = !text && errno == ENOENT;
+	if (!text) {
+		error_set(err, errno, "read `" FILE_NAME "`");
+		return NULL;
+	}
+	json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	if (!json)
 		error_set(err, 0, "`" FILE_NAME "` is not JSON");
-	if (fd >= 0)
-		close(fd);
+	free(text);
 	return json;
 }
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_MOST = 16 * 1024 * 1024, VERSION = 1 };
@@ -186,17 +185,16 @@ int session_file_save(const struct session *session, struct error *err)
 
 static json_t *read_whole(int directory, struct error *err)
 {
-	int fd = plain_file_open(directory, SESSION_FILE, O_RDONLY, 0);
-	struct stat status;
-	json_t *json = NULL;
-	if (fd < 0 || fstat(fd, &status) < 0)
-		error_set(err, errno, "open `" SESSION_FILE "`");
-	else if (status.st_size > FILE_MOST)
-		error_set(err, 0, "`" SESSION_FILE "` is too large");
-	else if (!(json = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL)))
+	size_t length;
+	char *text = plain_file_read(directory, SESSION_FILE, FILE_MOST, &length);
+	if (!text) {
+		error_set(err, errno, "read `" SESSION_FILE "`");
+		return NULL;
+	}
+	json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	if (!json)
 		error_set(err, 0, "`" SESSION_FILE "` is not JSON");
-	if (fd >= 0)
-		close(fd);
+	free(text);
 	return json;
 }
 
