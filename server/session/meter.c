@@ -207,14 +207,15 @@ void meter_ask(struct meter *meter, struct meter_watch *watch)
 	measure(meter);
 }
 
+/* What could not be measured is as it was. */
 static uint32_t near_now(const struct meter *meter)
 {
 	uint32_t near = 0;
 	for (size_t i = 0; i < ROWS; i++) {
 		uint64_t used = used_of(&meter->newest, rows[i].used), limit = limit_of(&meter->session->limits, &rows[i]);
 		uint64_t percent = meter->near & 1u << i ? NOT_ANY_MORE : NEARLY;
-		if (used != UINT64_MAX && used * 100 >= limit * percent)
-			near |= 1u << i;
+		bool is_near = used == UINT64_MAX ? meter->near & 1u << i : used * 100 >= limit * percent;
+		near |= (uint32_t)is_near << i;
 	}
 	return near;
 }

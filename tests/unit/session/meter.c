@@ -86,14 +86,15 @@ Test(meter, what_is_not_known_is_nil)
 	writer_finish(&writer);
 }
 
-/* 90 percent of 512 are 461, 80 are 410. */
+/* 90 percent of 512 are 461, 80 are 410. What cannot be measured says nothing. */
 Test(meter, a_limit_that_is_nearly_reached_is_told_once)
 {
 	static const struct {
 		uint64_t tasks;
 		size_t events;
 		uint32_t near;
-	} steps[] = {{460, 0, 0}, {461, 1, 1}, {512, 1, 1}, {420, 1, 1}, {409, 2, 0}, {420, 2, 0}, {470, 3, 1}};
+	} steps[] = {{460, 0, 0},        {461, 1, 1}, {512, 1, 1}, {420, 1, 1},
+	             {UINT64_MAX, 1, 1}, {409, 2, 0}, {420, 2, 0}, {470, 3, 1}};
 	viewer_attach(&viewer, &house, (struct channel_options){0});
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
 		house_measured(&house, 0, steps[i].tasks);
