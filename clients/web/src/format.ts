@@ -1,5 +1,7 @@
 /** Numbers and texts as people read them. */
 
+import type { Started } from "sandbar";
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -44,4 +46,23 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu;
 export function plain(text: string, most = 200): string {
 	const shown = text.replace(INVISIBLE, "\u{fffd}");
 	return shown.length > most ? `${shown.slice(0, most)}…` : shown;
+}
+
+const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "fish"]);
+
+/** Whether nothing but a shell at its prompt is what was started: no command, and no script. */
+function isShell({ argv, terminal, shell }: Started): boolean {
+	const [program, ...rest] = argv.map((part) => commandLine([part]));
+	const isProgram = SHELLS.has(program?.split("/").pop() ?? "");
+	return shell === true || (terminal !== null && isProgram && rest.every((part) => /^-(-|[^c-]*$)/.test(part)));
+}
+
+/** What a process is called: by its name, "shell 3" where it is a shell and has no better one, else by its command line. */
+export function processTitle(process: number, started: Started | null): string {
+	if (!started) {
+		return `process ${process}`;
+	}
+	const isNamed = started.name !== "" && started.name !== "shell";
+	const name = started.name || commandLine(started.argv);
+	return !isNamed && isShell(started) ? `shell ${process}` : plain(name, 60) || `process ${process}`;
 }

@@ -1,7 +1,7 @@
 import { SandbarError, Session, SessionView, type SessionInfo } from "sandbar";
 import { accountFor, connect, forget, takeFragment, type Fragment } from "./account.js";
 import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
-import { commandLine, moment, plain } from "./format.js";
+import { moment, plain, processTitle } from "./format.js";
 import { PageFrame, begin, explain } from "./frame.js";
 import { asciicast } from "./replay/asciicast.js";
 import { Player } from "./replay/player.js";
@@ -192,7 +192,7 @@ class ReplayPage {
 }
 
 function nameOf({ process: { process, started } }: Track): string {
-	return plain(started ? started.name || commandLine(started.argv) : "", 60) || `process ${process}`;
+	return processTitle(process, started);
 }
 
 async function show(frame: PageFrame, fragment: Fragment): Promise<void> {

@@ -98,6 +98,24 @@ test("characters are as wide as the server's terminal has them", async () => {
 	await session.end();
 });
 
+test("tabs: a shell is called so, and the chosen one shows its whole name beside many others", async () => {
+	const { session, process } = await house.session();
+	const name = "the eighth of many, with a long name that is not cut";
+	for (let i = 0; i < 7; i++) {
+		await session.start({ argv: ["sleep", "600"], name: `number ${i} of those that are in the way here` });
+	}
+	await session.start({ argv: ["sleep", "600"], name });
+	await session.start({ argv: ["bash", "-c", "sleep 600"], terminal: { cols: 80, rows: 24 } });
+	const owner = await house.owner(session);
+	const tab = owner.page.getByRole("tab", { name });
+	await owner.page.locator(".tab", { hasText: /^bash -c sleep 600$/ }).waitFor();
+	assert.equal(await owner.page.locator(`.tab[data-process="${process}"]`).textContent(), `shell ${process}`);
+	await tab.click();
+	await owner.page.locator('.tab[aria-selected="true"]', { hasText: name }).waitFor();
+	assert.equal(await tab.evaluate((element) => element.scrollWidth > element.clientWidth), false);
+	await session.end();
+});
+
 test("a reload in mid-flood, and the gateway put anew under an open page", async () => {
 	const { session } = await house.session();
 	const owner = await house.owner(session);

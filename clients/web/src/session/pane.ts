@@ -1,7 +1,7 @@
 import type { IMarker } from "@xterm/xterm";
 import type { ChannelEvents, ProcessView } from "sandbar";
 import { ICONS, button, fill, h, iconButton } from "../dom.js";
-import { commandLine, plain } from "../format.js";
+import { plain, processTitle } from "../format.js";
 import { Screen } from "../terminal/screen.js";
 import { DriverBar } from "./driver_bar.js";
 import type { Room } from "./room.js";
@@ -64,9 +64,7 @@ export class Pane {
 	}
 
 	get title(): string {
-		const { started } = this.process;
-		const name = started ? started.name || commandLine(started.argv) : "";
-		return plain(name, 60) || `process ${this.number}`;
+		return processTitle(this.number, this.process.started);
 	}
 
 	get isTerminal(): boolean {
