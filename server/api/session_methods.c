@@ -154,11 +154,12 @@ static void on_ended(struct session_watch *watch)
 	call_answer_empty(wait_finish(watch));
 }
 
-static bool is_draining(struct call *call)
+static bool refuse_while_draining(struct call *call)
 {
-	if (call->caller->server->is_draining)
+	bool is_draining = call->caller->server->is_draining;
+	if (is_draining)
 		call_fail(call, CODE_UNAVAILABLE, NULL, NULL, "the server is about to stop: no session can be made any more");
-	return call->caller->server->is_draining;
+	return is_draining;
 }
 
 static bool record_of(struct call *call, const struct session_create_args *args, uint64_t *bytes)
@@ -188,7 +189,7 @@ void handle_session_create(struct call *call, const void *arguments)
 		options.client = call->caller->client;
 		options.away_ms = args->disconnect_ms;
 	}
-	if (is_draining(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
+	if (refuse_while_draining(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
 		return;
 	if (!tenant_may_create(call, options.limits.memory)) {
 		free_env(options.env);
