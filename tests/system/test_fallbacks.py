@@ -1,6 +1,7 @@
 """Newer system calls that the kernel does not have, or does not allow, one at a time: the server works all the same, or says which
 one it misses; and what cannot be removed at once is removed later. The calls are made to fail by strace, in the keeper and all it starts."""
 
+import os
 import re
 import shutil
 import signal
@@ -39,8 +40,10 @@ class Deprived:
         self.folder = folder
         self.log = open(folder / "log", "w+")
         strace = ["strace", "-D", "-f", "-qq", "-o", str(folder / "trace"), "-e", f"trace={call}", "-e", f"inject={call}:error={error}"]
-        self.process = subprocess.Popen([*strace, str(programs / "sandbard"), "--listen", "127.0.0.1:0", "--state", str(folder / "state"),
-                                         "--warm", "0", "--record", "0", "--keep-sessions", "0"], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd="/")
+        argv = [str(programs / "sandbard"), "--listen", "127.0.0.1:0", "--state", str(folder / "state"), "--warm", "0", "--record", "0",
+                "--keep-sessions", "0"]
+        environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}  # which cannot be done to a process that is traced
+        self.process = subprocess.Popen([*strace, *argv], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd="/", env=environment)
 
     def text(self):
         return (self.folder / "log").read_text(errors="replace")
