@@ -189,7 +189,8 @@ void handle_session_create(struct call *call, const void *arguments)
 		options.client = call->caller->client;
 		options.away_ms = args->disconnect_ms;
 	}
-	if (refuse_while_draining(call) || !record_of(call, args, &options.record_bytes) || !templates_apply(call, args, &options))
+	if (refuse_while_draining(call) || !record_of(call, args, &options.record_bytes) ||
+	    !templates_apply(call, args, &options))
 		return;
 	if (!tenant_may_create(call, options.limits.memory)) {
 		free_env(options.env);
