@@ -120,7 +120,8 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         faults += self.traces.faults() if self.traces else []
-        faults += [path.read_text(errors="replace") for path in sorted(self.reports.iterdir())]
+        faults += [f"{path.name}:\n{path.read_text(errors='replace')}" for path in sorted(self.reports.iterdir())
+                   if path.stat().st_size > 0]  # who was killed as it began to write one has said nothing
         text = self.text()
         faults += [f"in its log:\n{text[-8000:]}" for fault in FAULTS if fault in text][:1]
         if "Bearer " in text or (self.state / "owner.token").exists() and self.token in text:
