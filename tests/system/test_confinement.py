@@ -270,7 +270,7 @@ def test_clocks_since_boot_are_its_own_where_it_asks(any_server):
     """`require: ["time"]`: a program cannot tell how long the host has been up; without it can, and info says which it is."""
     with any_server.client() as client:
         here = time.clock_gettime(time.CLOCK_BOOTTIME)
-        if here < 300:
+        if here < 100:
             pytest.skip("this host was started just now")
         for require, own in ((["time"], True), ([], False)):
             try:
@@ -283,5 +283,5 @@ def test_clocks_since_boot_are_its_own_where_it_asks(any_server):
             process = client.call("process.run", session=session, argv=["python3", "-c", CLOCKS])
             assert process["exited"]["exit_code"] == 0, process["stderr"].decode()
             for told in process["stdout"].split():
-                assert (float(told) < 60) == own, process["stdout"]
+                assert (float(told) < here / 2) == own, process["stdout"]
             client.call("session.end", session=session)
