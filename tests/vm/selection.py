@@ -18,6 +18,8 @@ LEFT_OUT = {
     "test_tokens": "the gateway's",
     "test_crowd": "a hundred viewers, and a flood for each: load, and the same on any kernel",
     "test_stalled": "a hundred megabytes before who does not read: the same",
+    "test_recording": "recordings played in real time, beside an editor: the terminal core's and the client's",
+    "test_readme": "a walk in three windows: the client's",
     "test_absence": "a minute in which nothing happens",
     "test_fallbacks": "strace, thirty servers one after the other: minutes",
     "test_a_quick_program_is_never_silent": "starts three hundred",
