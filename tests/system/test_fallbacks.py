@@ -1,6 +1,7 @@
 """Newer system calls that the kernel does not have, or does not allow, one at a time: the server works all the same, or says which
 one it misses; and what cannot be removed at once is removed later. The calls are made to fail by strace, in the keeper and all it starts."""
 
+import errno
 import os
 import re
 import shutil
@@ -30,7 +31,7 @@ CALLS = {
     "memfd_create": "memfd_create",
     "unshare": "make a mount namespace",
 }
-ERRORS = {"ENOSYS": "Function not implemented", "EPERM": "Operation not permitted"}
+ERRORS = {name: os.strerror(getattr(errno, name)) for name in ("ENOSYS", "EPERM")}
 
 
 class Deprived:
