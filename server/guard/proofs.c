@@ -1,9 +1,7 @@
 #include "proofs.h"
 
-#include "server/base/plain_file.h"
-#include "server/base/spare.h"
+#include "server/base/json_file.h"
 
-#include <jansson.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,34 +64,18 @@ static int save(const struct proofs *proofs, struct error *err)
 	json_t *list = json_array();
 	for (size_t i = 0; i < proofs->count; i++)
 		json_array_append_new(list, record_json(&proofs->records[i]));
-	json_t *json = json_pack("{s:i, s:o}", "version", VERSION, "proofs", list);
-	char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
-	json_decref(json);
-	if (!text)
-		return error_set(err, 0, "make `" FILE_NAME "`");
 	const struct spare_file file = {.directory = proofs->directory, .name = FILE_NAME};
-	int result = spare_file_replace(&file, text, err);
-	free(text);
-	return result;
+	return json_file_replace(&file, json_pack("{s:i, s:o}", "version", VERSION, "proofs", list), JSON_INDENT(1), err);
 }
 
-/* One that is far too large must not keep the gateway from starting, any more than a damaged one. */
-static json_t *read_file(int directory)
-{
-	size_t length;
-	char *text = plain_file_read(directory, FILE_NAME, FILE_MOST, &length);
-	json_t *json = text ? json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	free(text);
-	return json;
-}
-
+/* One that is damaged, or far too large, is none: it must not keep the gateway from starting. */
 struct proofs *proofs_load(int directory)
 {
 	struct proofs *proofs = calloc(1, sizeof *proofs);
 	if (!proofs)
 		abort();
 	proofs->directory = directory;
-	json_t *json = read_file(directory);
+	json_t *json = json_file_read(directory, FILE_NAME, FILE_MOST, NULL);
 	const json_t *list = json_object_get(json, "proofs");
 	if (json_integer_value(json_object_get(json, "version")) == VERSION && json_array_size(list) <= RECORDS)
 		while (proofs->count < json_array_size(list) &&

@@ -1,10 +1,8 @@
 #include "tokens.h"
 
-#include "server/base/plain_file.h"
-#include "server/base/spare.h"
+#include "server/base/json_file.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,22 +57,6 @@ static bool record_from(struct token_record *record, const json_t *json)
 	       copy(record->by, sizeof record->by, json_object_get(json, "by"));
 }
 
-static json_t *read_file(int directory, bool *is_missing, struct error *err)
-{
-	size_t length;
-	char *text = plain_file_read(directory, FILE_NAME, FILE_MOST, &length);
-	*is_missing = !text && errno == ENOENT;
-	if (!text) {
-		error_set(err, errno, "read `" FILE_NAME "`");
-		return NULL;
-	}
-	json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	if (!json)
-		error_set(err, 0, "`" FILE_NAME "` is not JSON");
-	free(text);
-	return json;
-}
-
 static int read_records(struct tokens *tokens, const json_t *json, struct error *err)
 {
 	const json_t *list = json_object_get(json, "tokens");
@@ -103,15 +85,8 @@ static int save(const struct tokens *tokens, struct error *err)
 	json_t *list = json_array();
 	for (size_t i = 0; i < tokens->count; i++)
 		json_array_append_new(list, record_json(&tokens->records[i]));
-	json_t *json = json_pack("{s:i, s:o}", "version", VERSION, "tokens", list);
-	char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
-	json_decref(json);
-	if (!text)
-		return error_set(err, 0, "make `" FILE_NAME "`");
 	const struct spare_file file = file_of(tokens);
-	int result = spare_file_replace(&file, text, err);
-	free(text);
-	return result;
+	return json_file_replace(&file, json_pack("{s:i, s:o}", "version", VERSION, "tokens", list), JSON_INDENT(1), err);
 }
 
 /* --- lifecycle ------------------------------------------------------------------------------------------------ */
@@ -136,15 +111,18 @@ struct tokens *tokens_closed(int directory, struct evp_pkey_st *key)
 struct tokens *tokens_load(int directory, struct evp_pkey_st *key, struct error *err)
 {
 	struct tokens *tokens = allocate(directory, key);
-	bool is_missing;
-	json_t *json = read_file(directory, &is_missing, err);
-	bool good = is_missing || (json && read_records(tokens, json, err) == 0);
+	struct error fault = {0};
+	json_t *json = json_file_read(directory, FILE_NAME, FILE_MOST, &fault);
+	bool is_missing = !json && fault.errnum == ENOENT;
+	bool good = is_missing || (json && read_records(tokens, json, &fault) == 0);
 	json_decref(json);
 	if (good) {
 		const struct spare_file file = file_of(tokens);
 		spare_file_reserve(&file);
 		return tokens;
 	}
+	if (err)
+		*err = fault;
 	tokens_destroy(tokens);
 	return NULL;
 }

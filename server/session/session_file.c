@@ -1,12 +1,10 @@
 #include "session_file.h"
 
 #include "access_file.h"
-#include "server/base/plain_file.h"
-#include "server/base/spare.h"
+#include "server/base/json_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,14 +141,10 @@ static char **context_from(json_t *map)
 }
 
 /* One that has ended changes no more. */
-static int write_whole(const struct session *session, int directory, const json_t *json, struct error *err)
+static int write_whole(const struct session *session, int directory, json_t *json, struct error *err)
 {
 	const struct spare_file file = {.directory = directory, .name = SESSION_FILE, .is_changed = session->ended_us == 0};
-	char *text = json_dumps(json, JSON_COMPACT);
-	if (!text)
-		abort();
-	int result = spare_file_replace(&file, text, err);
-	free(text);
+	int result = json_file_replace(&file, json, JSON_COMPACT, err);
 	if (result == 0 && !file.is_changed)
 		spare_file_drop(directory, SESSION_FILE);
 	return result;
@@ -177,25 +171,9 @@ int session_file_save(const struct session *session, struct error *err)
 		memcpy(&number, (const char *)session + number_rows[i].offset, sizeof number);
 		json_object_set_new(json, number_rows[i].name, json_integer((json_int_t)number));
 	}
-	int result = json ? write_whole(session, directory, json, err) : error_set(err, 0, "make `" SESSION_FILE "`");
-	json_decref(json);
+	int result = write_whole(session, directory, json, err);
 	close(directory);
 	return result;
-}
-
-static json_t *read_whole(int directory, struct error *err)
-{
-	size_t length;
-	char *text = plain_file_read(directory, SESSION_FILE, FILE_MOST, &length);
-	if (!text) {
-		error_set(err, errno, "read `" SESSION_FILE "`");
-		return NULL;
-	}
-	json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	if (!json)
-		error_set(err, 0, "`" SESSION_FILE "` is not JSON");
-	free(text);
-	return json;
 }
 
 /* Reasons are static texts in the running program. */
@@ -239,7 +217,7 @@ static void copy(char *to, size_t size, const json_t *json, const char *key)
 
 int session_file_load(struct session *session, int directory, struct error *err)
 {
-	json_t *json = read_whole(directory, err);
+	json_t *json = json_file_read(directory, SESSION_FILE, FILE_MOST, err);
 	if (!json)
 		return -1;
 	if (json_integer_value(json_object_get(json, "version")) != VERSION) {

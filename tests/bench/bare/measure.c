@@ -66,7 +66,7 @@ uint64_t cpu_ns(pid_t pid)
 	return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
 }
 
-void raise_descriptors(void)
+uint64_t raise_descriptors(void)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -74,6 +74,7 @@ void raise_descriptors(void)
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
 		die("setrlimit");
+	return limit.rlim_cur;
 }
 
 void samples_init(struct samples *samples, size_t capacity)

@@ -23,7 +23,7 @@ int options_read(int argc, char **argv, const struct option_row *rows);
 
 uint64_t now_ns(void);        /* CLOCK_MONOTONIC */
 uint64_t cpu_ns(pid_t pid);   /* processor time of a process, all of its threads; dies if it is gone */
-void raise_descriptors(void); /* as many as this process may have */
+uint64_t raise_descriptors(void); /* as many as this process may have */
 
 struct samples {
 	double *us;

@@ -11,20 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 
 enum { EVENTS = 256, SPARE_DESCRIPTORS = 100 };
 
 /* As many as this process may have descriptors for. */
 static uint64_t as_many(uint64_t wanted)
 {
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		die("getrlimit");
-	limit.rlim_cur = limit.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-		die("setrlimit");
-	uint64_t most = limit.rlim_max - SPARE_DESCRIPTORS;
+	uint64_t most = raise_descriptors() - SPARE_DESCRIPTORS;
 	return wanted < most ? wanted : most;
 }
 
