@@ -1,5 +1,6 @@
-"""A TCP proxy in front of the server, whose connections can be cut as a network would cut them."""
+"""TCP proxies in front of the server: one whose connections can be cut as a network would cut them, and one that wants to hear something."""
 
+import selectors
 import socket
 import struct
 import threading
@@ -23,10 +24,12 @@ class Proxy:
             if not self.is_open:
                 near.close()
                 continue
-            far = socket.create_connection(self.target)
-            self.pairs.append((near, far))
-            for a, b in ((near, far), (far, near)):
-                threading.Thread(target=self.copy, args=(a, b), daemon=True).start()
+            self.begin(near, socket.create_connection(self.target))
+
+    def begin(self, near, far):
+        self.pairs.append((near, far))
+        for a, b in ((near, far), (far, near)):
+            threading.Thread(target=self.copy, args=(a, b), daemon=True).start()
 
     def copy(self, source, sink):
         try:
@@ -57,3 +60,29 @@ class Proxy:
     def close(self):
         self.listener.close()
         self.cut()
+
+
+class Impatient(Proxy):
+    """Ends a connection through which nothing went for SECONDS, as the proxies of many providers do."""
+
+    def __init__(self, target, seconds):
+        self.seconds, self.ended = seconds, 0
+        super().__init__(target)
+
+    def begin(self, near, far):
+        threading.Thread(target=self.pass_on, args=(near, far), daemon=True).start()
+
+    def pass_on(self, near, far):
+        others = {near: far, far: near}
+        with selectors.DefaultSelector() as ready, near, far:
+            for one in others:
+                ready.register(one, selectors.EVENT_READ)
+            try:
+                while rows := ready.select(self.seconds):
+                    for row, _ in rows:
+                        if not (data := row.fileobj.recv(65536)):
+                            return
+                        others[row.fileobj].sendall(data)
+            except OSError:
+                return
+            self.ended += 1

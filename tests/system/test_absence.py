@@ -3,13 +3,12 @@
 import os
 import random
 import re
-import selectors
 import socket
-import threading
 import time
 
 import pytest
 from people import up
+from proxy import Impatient
 from wire import SLOWNESS, STDIN, TTY, Client, View
 
 TERMINAL = {"cols": 80, "rows": 24}
@@ -75,43 +74,6 @@ def test_a_hundred_comings_and_goings(server):
         assert b"".join(re.findall(rb"\[([^]]*)\]", told[2])) == text
         assert re.findall(rb"<(\d+)>", told[2]) == [b"%07d" % number for number in range(1, int(told[4]) + 1)]
         owner.call("session.end", session=session)
-
-
-class Impatient:
-    """A proxy that ends a connection through which nothing went for SECONDS, as those of many providers do."""
-
-    def __init__(self, target, seconds):
-        self.target, self.seconds = target, seconds
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = self.listener.getsockname()
-        self.ended = 0
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.pass_on, args=(near, socket.create_connection(self.target)), daemon=True).start()
-
-    def pass_on(self, near, far):
-        others = {near: far, far: near}
-        with selectors.DefaultSelector() as ready, near, far:
-            for one in others:
-                ready.register(one, selectors.EVENT_READ)
-            try:
-                while rows := ready.select(self.seconds):
-                    for row, _ in rows:
-                        if not (data := row.fileobj.recv(65536)):
-                            return
-                        others[row.fileobj].sendall(data)
-            except OSError:
-                return
-            self.ended += 1
-
-    def close(self):
-        self.listener.close()
 
 
 @pytest.mark.seconds(150)

@@ -10,7 +10,7 @@ import pytest
 from conftest import BUILT, QUARANTINE
 from people import up
 from proxy import Proxy
-from test_fairness import resident
+from raw import resident
 from test_screens import Shown
 from wire import SLOWNESS, STDIN, TTY, Client, View
 

@@ -8,8 +8,8 @@ import time
 import msgpack
 import pytest
 from conftest import QUARANTINE
-from test_gateway import gateway
-from websocket import BINARY, Closed, WebSocket
+from raw import Raw, resident
+from websocket import Closed
 from wire import CREDIT, EOF, EVENTS, GAP, OUTPUT, SLOWNESS, STDIN, STDOUT, TTY, View
 
 TURN = 128 * 1024   # bytes that a channel puts into one message, but for one whole frame
@@ -17,51 +17,6 @@ FRAME = 64 * 1024 + 64  # of OUTPUT
 LEAST = 16 * 1024   # what a message holds after a short write
 STALLED = 3 << 20   # bytes of the gateway's memory that a client may cost who reads nothing
 SMALL_FRAMES = "import os, tty\ntty.setraw(1)\nwhile True: os.write(1, b'0123456789abcde\\n' * 64)"
-
-
-def resident(server):
-    with open(f"/proc/{gateway(server)}/status") as file:
-        return int(file.read().split("VmRSS:")[1].split()[0]) * 1024
-
-
-class Raw:
-    """A client that keeps every message's channel and size, and reads when it is told to."""
-
-    def __init__(self, server, **options):
-        self.socket = WebSocket(server.address, **options)
-        self.messages = []  # (channel, bytes of the frames behind the channel, frames)
-        self.answers = {}
-        self.request(1, "hello", token=server.token, version=1, client="raw", client_id=bytes(range(16)))
-        self.answer(1)
-
-    def send(self, *values):
-        self.socket.send(b"".join(msgpack.packb(value, use_bin_type=True) for value in values))
-
-    def request(self, number, method, **params):
-        self.send(0, [0, number, method, [params]])
-
-    def read(self):
-        opcode, payload = self.socket.receive()
-        assert opcode == BINARY
-        unpacker = msgpack.Unpacker(max_buffer_size=len(payload), strict_map_key=False)
-        unpacker.feed(payload)
-        channel = next(unpacker)
-        message = channel, len(payload) - unpacker.tell(), list(unpacker)
-        self.messages.append(message)
-        for frame in message[2]:
-            if channel == 0 and frame[0] == 1:
-                self.answers[frame[1]] = frame
-        return message
-
-    def answer(self, number):
-        while number not in self.answers:
-            self.read()
-        assert self.answers[number][2] is None, self.answers[number]
-        return self.answers[number][3]
-
-    def close(self):
-        self.socket.close()
-        self.socket.shut()
 
 
 @pytest.fixture
@@ -303,21 +258,17 @@ def test_an_interrupt_under_flood_with_a_slow_reader(server, rate):
         reader = Raw(server, receive_buffer=16384)
         reader.request(10, "session.attach", session=session, mode="lossless", credit=ahead)
         channel = reader.answer(10)["channel"]
-        read, stale, pressed, last = 0, 0, None, b""
+        stale, pressed, last = 0, None, b""
         begun = time.monotonic()
-        while b"prompt" not in last:
-            number, size, frames = reader.read()
-            if number != channel:
-                continue
-            time.sleep(size / rate)
-            read += size
-            reader.send(channel, [CREDIT, read + ahead])
+        for size, frames in reader.paced(channel, rate, ahead):
             last = (last + b"".join(frame[6] for frame in frames if frame[0] == OUTPUT))[-4096:]
             if pressed is not None:
                 stale += size
             elif time.monotonic() - begun > 2:
                 pressed = time.monotonic()
                 reader.send(channel, [STDIN, process, 0, b"\x03"])
+            if b"prompt" in last:
+                break
         assert pressed and stale < 100_000, stale
         if rate < 1_000_000:
             assert stale < 50_000, stale

@@ -14,7 +14,7 @@ import time
 import msgpack
 import pytest
 from conftest import BUILT, Server
-from test_fairness import Raw, resident
+from raw import Raw, resident
 from test_gateway import gateway
 from websocket import CONTINUATION, PONG, Closed, Refused, WebSocket
 from wire import CREDIT, EOF, SLOWNESS, STDIN, STDOUT, RemoteError, View

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from people import errors, sh, up
-from test_fairness import Raw, resident
+from raw import Raw, resident
 from test_hostile import kept_back
 from wire import CREDIT, OUTPUT, SLOWNESS, STDIN, TTY, View
 
@@ -125,18 +125,14 @@ def test_an_interrupt_and_those_who_read_beside_a_slow_one(server, client, sessi
         slow = Raw(server, receive_buffer=16384)
         slow.request(10, "session.attach", session=session, credit=ahead)
         number = slow.answer(10)["channel"]
-        read, last, pressed = 0, b"", False
+        last, pressed = b"", False
         begun = time.monotonic()
-        while b"prompt" not in last:
-            channel, size, frames = slow.read()
-            if channel != number:
-                continue
-            time.sleep(size / rate)
-            read += size
-            slow.send(number, [CREDIT, read + ahead])
+        for _, frames in slow.paced(number, rate, ahead):
             last = (last + b"".join(frame[6] if frame[0] == OUTPUT else frame[4] for frame in frames if frame[0] in (OUTPUT, 34)))[-8192:]
             if not pressed and time.monotonic() - begun > 2:
                 pressed = slow.send(number, [STDIN, process, 0, b"\x03"]) is None
+            if b"prompt" in last:
+                break
             assert time.monotonic() - begun < 60 * SLOWNESS
         assert pressed
         for channel in fast:
