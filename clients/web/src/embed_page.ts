@@ -1,10 +1,11 @@
 import { Session, type Connection, type RoleName, type SandbarError, type SessionInfo } from "sandbar";
-import { accountFor, connect, forget, takeFragment, type Fragment } from "./account.js";
+import { accountFor, connect, type Fragment } from "./account.js";
 import { ICONS, button, fill, h, iconButton, select } from "./dom.js";
 import { Demo, addonText } from "./embed/demo.js";
 import { tagAttributes, tagText } from "./embed/tag.js";
 import { plain } from "./format.js";
-import { PageFrame, begin, explain } from "./frame.js";
+import type { PageFrame } from "./frame.js";
+import { homeLink, openPage } from "./open_page.js";
 import { FIRST_TIME, ROLES, TIMES, USES } from "./share_choices.js";
 import { copy } from "./terminal/screen.js";
 
@@ -138,19 +139,4 @@ async function show(frame: PageFrame, fragment: Fragment): Promise<void> {
 	new EmbedPage(frame, connection, sessions, fragment.session).begin();
 }
 
-function homeLink(): HTMLElement {
-	return button("All sessions", () => location.assign("/"));
-}
-
-async function main(): Promise<void> {
-	const frame = new PageFrame();
-	const fragment = takeFragment();
-	try {
-		await show(frame, fragment);
-	} catch (error) {
-		forget(fragment, error as SandbarError);
-		frame.stop(...explain(error as SandbarError), homeLink());
-	}
-}
-
-begin(main);
+openPage(show);

@@ -1,8 +1,9 @@
-import { SandbarError, Session, SessionView, type SessionInfo } from "sandbar";
-import { accountFor, connect, forget, takeFragment, type Fragment } from "./account.js";
+import { Session, SessionView, type SessionInfo } from "sandbar";
+import { accountFor, connect, type Fragment } from "./account.js";
 import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { moment, plain, processTitle } from "./format.js";
-import { PageFrame, begin, explain } from "./frame.js";
+import type { PageFrame } from "./frame.js";
+import { homeLink, openPage } from "./open_page.js";
 import { asciicast } from "./replay/asciicast.js";
 import { Player } from "./replay/player.js";
 import { Recording, type Track } from "./replay/recording.js";
@@ -216,22 +217,4 @@ async function show(frame: PageFrame, fragment: Fragment): Promise<void> {
 	document.title = `Replay of ${plain(info.name) || info.session} · Sandbar`;
 }
 
-function homeLink(): HTMLElement {
-	return button("All sessions", () => location.assign("/"));
-}
-
-async function main(): Promise<void> {
-	const frame = new PageFrame();
-	const fragment = takeFragment();
-	try {
-		await show(frame, fragment);
-	} catch (error) {
-		if (!(error instanceof SandbarError)) {
-			throw error;
-		}
-		forget(fragment, error);
-		frame.stop(...explain(error), homeLink());
-	}
-}
-
-begin(main);
+openPage(show);

@@ -1,7 +1,7 @@
-import { SandbarError, Session, type RoleName } from "sandbar";
-import { accountFor, connect, forget, ownName, takeFragment, type Fragment } from "./account.js";
-import { button, fill } from "./dom.js";
-import { PageFrame, begin, explain } from "./frame.js";
+import { Session, type RoleName } from "sandbar";
+import { accountFor, connect, ownName, type Fragment } from "./account.js";
+import type { PageFrame } from "./frame.js";
+import { homeLink, openPage, refuse } from "./open_page.js";
 import { Desk } from "./session/desk.js";
 import { Room } from "./session/room.js";
 
@@ -50,29 +50,5 @@ async function enter(frame: PageFrame, fragment: Fragment): Promise<void> {
 	}
 }
 
-function refuse(frame: PageFrame, error: SandbarError): void {
-	frame.stop(...explain(error), homeLink());
-}
-
-function homeLink(): HTMLElement {
-	return button("All sessions", () => location.assign("/"));
-}
-
-async function main(): Promise<void> {
-	const frame = new PageFrame();
-	const fragment = takeFragment();
-	addEventListener("hashchange", () => location.reload());
-	try {
-		await enter(frame, fragment);
-	} catch (error) {
-		if (error instanceof SandbarError) {
-			forget(fragment, error);
-			refuse(frame, error);
-		} else {
-			fill(frame.main);
-			throw error;
-		}
-	}
-}
-
-begin(main);
+addEventListener("hashchange", () => location.reload());
+openPage(enter);

@@ -1,9 +1,10 @@
-import { Session, SandbarError, type Connection, type SessionInfo } from "sandbar";
-import { accountFor, connect, forget, takeFragment } from "./account.js";
+import { Session, type Connection, type SessionInfo } from "sandbar";
+import { accountFor, connect, type Fragment } from "./account.js";
 import { ask } from "./dialog.js";
 import { ICONS, button, fill, h, icon, iconButton, select } from "./dom.js";
 import { ago, plain } from "./format.js";
-import { PageFrame, begin, explain } from "./frame.js";
+import type { PageFrame } from "./frame.js";
+import { openPage, refuse } from "./open_page.js";
 import { UsageChart } from "./sessions/usage_chart.js";
 
 const LOOK_MS = 2000;
@@ -192,39 +193,28 @@ function contextOf({ context }: SessionInfo): readonly HTMLElement[] {
 		.map(([name, text]) => h("span", { class: "tag" }, `${plain(name, 24)}: ${plain(text, 40)}`));
 }
 
-async function main(): Promise<void> {
-	const frame = new PageFrame();
-	const { session, token } = takeFragment();
+async function show(frame: PageFrame, { session, token }: Fragment): Promise<void> {
 	if (session !== null && token !== null) {
 		location.replace(`/session#${token}`); // a link into one session
 		return;
 	}
-	const fragment = { session: null, token };
-	const account = await accountFor(fragment);
+	const account = await accountFor({ session: null, token });
 	if (!account) {
 		frame.stop(
 			"Who are you?",
 			"This server wants to know. Open the link that it printed when it was started, or one that somebody shared with you.",
-			button("Reload", () => location.reload()),
+			reloadButton(),
 		);
 		return;
 	}
 	frame.wait("Sessions");
-	try {
-		const connection = await connect(account, (made) => frame.watch(made));
-		connection.on("state", ({ state, why }) => state === "given_up" && why && refuse(frame, why));
-		await new SessionsPage(frame, connection).begin();
-	} catch (error) {
-		forget(fragment, error as SandbarError);
-		refuse(frame, error as SandbarError);
-	}
+	const connection = await connect(account, (made) => frame.watch(made));
+	connection.on("state", ({ state, why }) => state === "given_up" && why && refuse(frame, why, reloadButton()));
+	await new SessionsPage(frame, connection).begin();
 }
 
-function refuse(frame: PageFrame, error: SandbarError): void {
-	frame.stop(
-		...explain(error),
-		button("Reload", () => location.reload()),
-	);
+function reloadButton(): HTMLElement {
+	return button("Reload", () => location.reload());
 }
 
-begin(main);
+openPage(show, { way: reloadButton, isOfServer: true });

@@ -21,9 +21,9 @@ struct option_row {
  * (ARGC if there is none). */
 int options_read(int argc, char **argv, const struct option_row *rows);
 
-uint64_t now_ns(void);        /* CLOCK_MONOTONIC */
-uint64_t cpu_ns(pid_t pid);   /* processor time of a process, all of its threads; dies if it is gone */
-uint64_t raise_descriptors(void); /* as many as this process may have */
+uint64_t now_ns(void);            /* CLOCK_MONOTONIC */
+uint64_t cpu_ns(pid_t pid);       /* processor time of a process, all of its threads; dies if it is gone */
+uint64_t raise_descriptors(void); /* to as many as this process may have; how many those are */
 
 struct samples {
 	double *us;

@@ -1,17 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { after, before } from "node:test";
 import type { Session } from "sandbar";
 import { House, test, type Visitor } from "./visitor.js";
 
-let house: House;
-before(async () => {
-	house = await House.open();
-});
-after(async () => {
-	await house.close();
-	house.check();
-});
+const house = await House.ofFile();
 
 const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
 

@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
 import { House, test } from "./visitor.js";
 
-let house: House;
-before(async () => {
-	house = await House.open();
-});
-after(async () => {
-	await house.close();
-	house.check();
-});
+const house = await House.ofFile();
 
 const MARKUP = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>";
 

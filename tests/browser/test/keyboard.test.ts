@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
 import { House, test, type Visitor } from "./visitor.js";
 
-let house: House;
-before(async () => {
-	house = await House.open();
-});
-after(async () => {
-	await house.close();
-	house.check();
-});
+const house = await House.ofFile();
 
 /** Go on by Tab until what has the focus is called NAME. */
 async function tabTo(visitor: Visitor, name: string): Promise<void> {

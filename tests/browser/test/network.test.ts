@@ -1,17 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
 import { Wire } from "sandbar/test/server";
 import type { Session } from "sandbar";
 import { House, test, type Visitor } from "./visitor.js";
 
-let house: House;
-before(async () => {
-	house = await House.open();
-});
-after(async () => {
-	await house.close();
-	house.check();
-});
+const house = await House.ofFile();
 
 /** Room for more lines than are counted, so that all of them are on the screen. */
 const TALL = { viewport: { width: 1000, height: 1800 } };

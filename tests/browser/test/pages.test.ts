@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
 import type { Locator } from "playwright-core";
 import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
 
-let house: House;
-before(async () => {
-	house = await House.open();
-});
-after(async () => {
-	await house.close();
-	house.check();
-});
+const house = await House.ofFile();
 
 test("from the link to a shared, driven, annotated terminal", async () => {
 	const program = await house.program();

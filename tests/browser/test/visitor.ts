@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { test as nodeTest, type TestContext } from "node:test";
+import { after, test as nodeTest, type TestContext } from "node:test";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 import { Connection, Session } from "sandbar";
 import { Server, TOP } from "sandbar/test/server";
@@ -56,6 +56,16 @@ export class House {
 			await server.stop();
 			throw error;
 		}
+	}
+
+	/** The house of a file of tests: closed, and looked after, behind the last of them. */
+	static async ofFile(): Promise<House> {
+		const house = await House.open();
+		after(async () => {
+			await house.close();
+			house.check();
+		});
+		return house;
 	}
 
 	get url(): string {

@@ -1,19 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { after, before } from "node:test";
 import { join } from "node:path";
 import { BIN } from "sandbar/test/server";
 import type { Session } from "sandbar";
 import { House, PATIENCE_MS, test, type Visitor } from "./visitor.js";
 
-let house: House;
-before(async () => {
-	house = await House.open();
-});
-after(async () => {
-	await house.close();
-	house.check();
-});
+const house = await House.ofFile();
 
 /** Draws as agents' tools do: colours, a line that is drawn over, a region that scrolls, wide characters, the cursor moved. */
 const RUN = String.raw`
