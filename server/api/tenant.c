@@ -121,12 +121,21 @@ static void count(const struct server *server, const char *tenant, uint64_t used
 	used[TENANT_STARTS] = server->tenants ? count_starts(server->tenants, tenant) : 0;
 }
 
+/* Whether there is something to count for: all sessions are gone through for it, at each start of a process. */
+static bool is_bounded(const struct tenants *tenants, const uint64_t more[TENANT_LIMITS])
+{
+	for (size_t i = 0; tenants && i < TENANT_LIMITS; i++)
+		if (tenants->most[i] > 0 && more[i] > 0)
+			return true;
+	return false;
+}
+
 /* MORE is what is to come on top of what is used. */
 static bool has_room(struct call *call, const uint64_t more[TENANT_LIMITS])
 {
 	const struct server *server = call->caller->server;
 	uint64_t used[TENANT_LIMITS];
-	if (!server->tenants)
+	if (!is_bounded(server->tenants, more))
 		return true;
 	count(server, call->caller->principal.tenant, used);
 	for (size_t i = 0; i < TENANT_LIMITS; i++) {
