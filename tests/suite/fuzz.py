@@ -4,8 +4,11 @@ What a run finds that is new is kept in build/fuzz/corpus; what breaks a target 
 """
 
 import concurrent.futures
+import fnmatch
 import glob
 import os
+import pathlib
+import re
 
 import command
 
@@ -22,6 +25,20 @@ def run(report, only, options):
                 report.passed(f"fuzz/{target}")
             else:
                 report.failed(f"fuzz/{target}", f"exit {code}\n{output[-6000:]}")
+    if fnmatch.fnmatch("request", only or "*"):
+        expect_every_method(report)
+
+
+def expect_every_method(report):
+    """A method without a seed is one that ten seconds do not reach."""
+    with open("server/api/method.c", encoding="utf-8") as source:
+        methods = set(re.findall(r'\{"(\w+\.\w+)", RIGHT_', source.read()))
+    seeds = b"".join(pathlib.Path(path).read_bytes() for path in glob.glob("tests/fuzz/corpus/request/*"))
+    missing = sorted(method for method in methods if method.encode() not in seeds)
+    if methods and not missing:
+        report.passed("fuzz/request: every method has a seed")
+    else:
+        report.failed("fuzz/request: every method has a seed", f"none of {missing}: see tests/fuzz/api/corpus.py")
 
 
 def fuzz(target, seconds):

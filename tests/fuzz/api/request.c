@@ -6,6 +6,7 @@
 #include "protocol/check.h"
 #include "protocol/frame.h"
 #include "server/api/method.h"
+#include "server/session/context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,17 +58,43 @@ static void expect_bytes(const struct param *row, const char *args)
 	require(bytes.length <= row->most);
 }
 
+static const char *const *strings_of(const struct param *row, const char *args)
+{
+	static const char *const none[] = {NULL};
+	const char *const *strings;
+	memcpy(&strings, field(row, args), sizeof strings);
+	return strings ? strings : none;
+}
+
 static void expect_strings(const struct param *row, const char *args)
 {
-	const char *const *strings;
+	const char *const *strings = strings_of(row, args);
 	size_t count = 0;
-	memcpy(&strings, field(row, args), sizeof strings);
-	for (; strings && strings[count]; count++) {
-		const char *equals = strchr(strings[count], '=');
+	for (; strings[count]; count++)
 		require(strlen(strings[count]) <= LIMIT_ARGUMENT_BYTES);
-		require(row->type == PARAM_STRINGS || (equals && equals > strings[count]));
+	require(count == 0 || (count >= row->least && count <= row->most));
+}
+
+static void expect_env(const struct param *row, const char *args)
+{
+	expect_strings(row, args);
+	for (const char *const *variable = strings_of(row, args); *variable; variable++) {
+		const char *equals = strchr(*variable, '=');
+		require(equals && equals > *variable);
 	}
-	require(!strings || (count >= row->least && count <= row->most));
+}
+
+/* Names and texts in turn; the row's bound is one of bytes. */
+static void expect_context(const struct param *row, const char *args)
+{
+	const char *const *notes = strings_of(row, args);
+	size_t count = 0, bytes = 0;
+	for (; notes[count]; count++) {
+		size_t length = strlen(notes[count]);
+		require(count % 2 == 1 ? length <= CONTEXT_TEXT_BYTES : length >= 1 && length <= CONTEXT_NAME_BYTES);
+		bytes += length;
+	}
+	require(count % 2 == 0 && count <= 2 * (size_t)CONTEXT_ENTRIES && bytes <= row->most);
 }
 
 static void expect_uints(const struct param *row, const char *args)
@@ -97,8 +124,8 @@ static void expect_bool(const struct param *row, const char *args)
 static void (*const expectations[])(const struct param *row, const char *args) = {
 	[PARAM_TEXT] = expect_text,       [PARAM_PATH] = expect_text,       [PARAM_UINT] = expect_number,
 	[PARAM_OPTIONAL] = expect_number, [PARAM_BOOL] = expect_bool,       [PARAM_CHOICE] = expect_choice,
-	[PARAM_BYTES] = expect_bytes,     [PARAM_STRINGS] = expect_strings, [PARAM_ENV] = expect_strings,
-	[PARAM_CONTEXT] = expect_strings, [PARAM_UINTS] = expect_uints,     [PARAM_MAP] = expect_map,
+	[PARAM_BYTES] = expect_bytes,     [PARAM_STRINGS] = expect_strings, [PARAM_ENV] = expect_env,
+	[PARAM_CONTEXT] = expect_context, [PARAM_UINTS] = expect_uints,     [PARAM_MAP] = expect_map,
 };
 
 static void expect_rows(const struct param *rows, const char *args)
