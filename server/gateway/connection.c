@@ -212,6 +212,18 @@ static int write_ping(struct connection *connection)
 	return lws_write(connection->wsi, frame + LWS_PRE, PING_BYTES, LWS_WRITE_PING) < 0 ? -1 : 0;
 }
 
+static bool has_more(const struct connection *connection)
+{
+	const struct attachment *attachment;
+	if (connection->queue_count > 0 || connection->close_code != 0)
+		return true;
+	TAILQ_FOREACH(attachment, &connection->attachments, link)
+		if (channel_has_more(attachment->channel) || channel_over(attachment->channel))
+			return true;
+	return false;
+}
+
+/* The socket can take something: lws has asked. Whether it can take more is asked only where there is more. */
 static int write_turn(struct connection *connection)
 {
 	connection->is_asked_to_write = false;
@@ -221,8 +233,11 @@ static int write_turn(struct connection *connection)
 		forget_unflushed(connection);
 	if (write_ping(connection) < 0)
 		return -1;
-	ssize_t left = WRITE_TURN;
-	while (left > 0 && !lws_send_pipe_choked(connection->wsi)) {
+	for (ssize_t left = WRITE_TURN; has_more(connection);) {
+		if (left < WRITE_TURN && (left <= 0 || lws_send_pipe_choked(connection->wsi))) {
+			connection_wake(connection);
+			return 0;
+		}
 		if (connection->queue_count > 0) {
 			left -= (ssize_t)TAILQ_FIRST(&connection->queue)->length;
 			if (write_answer(connection) < 0)
@@ -238,7 +253,6 @@ static int write_turn(struct connection *connection)
 			return 0; /* nothing is left to write */
 		left -= wrote;
 	}
-	connection_wake(connection);
 	return 0;
 }
 

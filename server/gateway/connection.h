@@ -46,7 +46,7 @@ struct connection {
 };
 
 enum {
-	WRITE_LEAST = 16 * 1024,
+	WRITE_LEAST = 18 * 1024, /* two pieces of what a terminal of the usual size floods with */
 	WRITE_MOST = CHANNEL_MESSAGE,
 	WRITES_BEFORE_GROWTH = 4, /* full messages that go whole before they are made larger */
 	WRITE_TURN = 256 * 1024,  /* bytes that a connection may write in one turn of the loop */

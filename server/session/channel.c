@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPING_US = 1000000 };
+enum { TYPING_US = 1000000, OWN_KEPT = 1024 /* bytes for own frames that a channel keeps while it has none */ };
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -59,7 +59,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 	recount_unsent(channel); /* a lossless one has its whole replay before it */
 	LIST_INSERT_HEAD(&session->channels, channel, link);
 	if (channel->mode == CHANNEL_LOSSLESS)
-		holds_back(session);
+		holds_join(channel);
 	participant_joined(channel);
 	if (session->state == SESSION_ENDED)
 		channel->closing = "session_ended";
@@ -76,6 +76,8 @@ void channel_detach(struct channel *channel)
 {
 	struct session *session = channel->session;
 	LIST_REMOVE(channel, link);
+	if (channel->mode == CHANNEL_LOSSLESS)
+		holds_leave(channel);
 	participant_left(channel, channel->removed_by[0] ? channel->removed_by : NULL);
 	sharing_left(session, channel, !channel->has_left);
 	history_finish(&channel->at);
@@ -91,12 +93,12 @@ void channel_detach(struct channel *channel)
 
 uint64_t channel_set_role(struct channel *channel, enum role role, const char *by)
 {
-	bool holds = channel->mode == CHANNEL_LOSSLESS;
-	if (role < ROLE_EDITOR)
+	if (role < ROLE_EDITOR && channel->mode == CHANNEL_LOSSLESS) {
 		channel->mode = CHANNEL_LIVE; /* a viewer holds nothing back */
+		holds_leave(channel);
+	}
 	uint64_t seq = participant_role(channel, role, by);
-	if (holds && channel->mode == CHANNEL_LIVE)
-		session_reconsider_holds(channel->session);
+	session_reconsider_holds(channel->session);
 	sharing_role_changed(channel->session, channel);
 	return seq;
 }
@@ -108,6 +110,15 @@ void channel_remove(struct channel *channel, const char *by)
 	channel->expel(channel->owner);
 }
 
+/* What a STATE or a SCREEN took is given back: most channels get one, once. */
+static void empty_own(struct channel *channel)
+{
+	if (channel->own.capacity > OWN_KEPT)
+		writer_finish(&channel->own);
+	else
+		writer_reset(&channel->own);
+}
+
 void channel_close(struct channel *channel, const char *reason, bool now)
 {
 	channel->closing = reason;
@@ -115,7 +126,7 @@ void channel_close(struct channel *channel, const char *reason, bool now)
 	if (now) {
 		history_place(&channel->at, history_last(channel->session) + 1);
 		channel->live_sent = true;
-		writer_reset(&channel->own);
+		empty_own(channel);
 	}
 	channel->wake(channel->owner);
 }
@@ -344,7 +355,7 @@ static const uint8_t *own_message(struct channel *channel, size_t *length)
 	channel_prefix_write(message, channel->number);
 	memcpy(message + CHANNEL_PREFIX_BYTES, channel->own.data, channel->own.length);
 	*length = CHANNEL_PREFIX_BYTES + channel->own.length;
-	writer_reset(&channel->own);
+	empty_own(channel);
 	return message;
 }
 

@@ -66,7 +66,8 @@ struct unsent { /* of one process, for a lossless channel */
 };
 
 struct channel {
-	LIST_ENTRY(channel) link; /* in its session */
+	LIST_ENTRY(channel) link;   /* in its session */
+	LIST_ENTRY(channel) holder; /* in its session's, if it is lossless */
 	struct session *session;
 	void (*wake)(void *owner);
 	void (*expel)(void *owner);

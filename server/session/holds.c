@@ -12,7 +12,7 @@ uint64_t session_lets_read(const struct session *session, const struct process *
 		return least;
 	if (session->awaited > 0 || (session->home->is_leaving && participants_lossless(session) > 0))
 		return 0;
-	LIST_FOREACH(channel, &session->channels, link) {
+	LIST_FOREACH(channel, &session->holders, holder) {
 		uint64_t bytes = channel_lets_read(channel, process);
 		if (bytes < least)
 			least = bytes;
@@ -36,16 +36,24 @@ static void on_back(struct ev_loop *loop, ev_timer *timer, int events)
 	session_reconsider_holds(session);
 }
 
-void holds_back(struct session *session)
+void holds_join(struct channel *channel)
 {
+	struct session *session = channel->session;
+	LIST_INSERT_HEAD(&session->holders, channel, holder);
 	if (session->awaited == 0 || --session->awaited > 0)
 		return;
 	ev_timer_stop(session->home->loop, &session->back);
 	session_reconsider_holds(session);
 }
 
+void holds_leave(struct channel *channel)
+{
+	LIST_REMOVE(channel, holder);
+}
+
 void holds_init(struct session *session)
 {
+	LIST_INIT(&session->holders);
 	ev_timer_init(&session->back, on_back, back_s, 0.);
 	session->back.data = session;
 }

@@ -7,10 +7,16 @@
 
 #include <stdint.h>
 
+struct channel;
 struct process;
 struct session;
 
 void holds_init(struct session *session);
+
+/* CHANNEL is lossless from now on: one of those that are waited for, perhaps. */
+void holds_join(struct channel *channel);
+/* It is lossless no longer, or goes; the caller reconsiders, once that stands in the records. */
+void holds_leave(struct channel *channel);
 
 /* How many bytes of PROCESS's output its lossless channels let be read now; 0: it is to be held. One that was killed, or
  * exited a while ago, is held by nobody. */
@@ -20,7 +26,4 @@ void session_reconsider_holds(struct session *session);
 
 /* A restored session: as many lossless channels as an earlier gateway had are waited for, for a bounded time. */
 void holds_await(struct session *session);
-/* One of them is there. */
-void holds_back(struct session *session);
-
 #endif

@@ -20,6 +20,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 void screens_init(struct screens *screens, struct channel *channel, uint32_t rate)
 {
 	*screens = (struct screens){.channel = channel, .rate = rate};
+	channel->session->screen_takers += rate > 0;
 	ev_timer_init(&screens->tick, on_tick, 0., 0.);
 	screens->tick.data = screens;
 }
@@ -27,6 +28,7 @@ void screens_init(struct screens *screens, struct channel *channel, uint32_t rat
 void screens_finish(struct screens *screens)
 {
 	ev_timer_stop(loop_of(screens), &screens->tick);
+	screens->channel->session->screen_takers -= screens->rate > 0;
 	free(screens->rows);
 	screens->rows = NULL;
 	screens->count = 0;
@@ -108,10 +110,19 @@ bool screens_replace_output(const struct screens *screens)
 	return screens->rate > 0;
 }
 
-void screens_changed(struct screens *screens, const struct process *process)
+static void changed(struct screens *screens, const struct process *process)
 {
 	if (screens->rate > 0 && want(screens, process) && !ev_is_active(&screens->tick))
 		screens->channel->wake(screens->channel->owner);
+}
+
+void screens_all_changed(const struct process *process)
+{
+	struct channel *channel;
+	if (process->session->screen_takers == 0)
+		return; /* most of the time; a walk over all channels for each piece of output would be dear */
+	LIST_FOREACH(channel, &process->session->channels, link)
+		changed(&channel->screens, process);
 }
 
 /* --- writing ---------------------------------------------------------------------------------------------------- */

@@ -41,8 +41,8 @@ void screens_want_all(struct screens *screens);
 bool screens_are_due(const struct screens *screens); /* some are wanted, and the rate allows it */
 /* Whether OUTPUT of a terminal is replaced by screens. */
 bool screens_replace_output(const struct screens *screens);
-/* A terminal of the session has changed. */
-void screens_changed(struct screens *screens, const struct process *process);
+/* The terminal of PROCESS has changed: all who get screens are to get it. */
+void screens_all_changed(const struct process *process);
 /* The terminal is about to go: what was not shown of it is shown now. */
 void screens_show_last(struct screens *screens, struct process *process);
 

@@ -50,7 +50,7 @@ size_t session_read_output(struct session *session, const struct journal_source 
 	size_t length;
 	*bytes = journal_frame(session->journal, position, &length) + OUTPUT_HEADER_BYTES;
 	struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
+	LIST_FOREACH(channel, &session->holders, holder)
 		channel_appended(channel, source->process, got);
 	recording_appended(session->recording);
 	waker_output(session, got);

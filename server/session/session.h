@@ -63,6 +63,8 @@ struct session {
 	uint32_t display_cells; /* of the screens of its terminals */
 	uint64_t checkpointed;  /* the journal's position at the last round of checkpoints */
 	LIST_HEAD(, channel) channels;
+	LIST_HEAD(, channel) holders; /* those of them that are lossless */
+	size_t screen_takers;         /* that get screens instead of terminals' output */
 	LIST_HEAD(, session_watch) watches;
 	struct owner client; /* that it ends with */
 	struct meter meter;

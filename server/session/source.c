@@ -97,9 +97,7 @@ static void hand_on(struct source *source, const uint8_t *bytes, size_t length)
 	tell_output(process, source->stream, bytes, length);
 	if (source->stream == STREAM_TTY) {
 		display_feed(&process->display, bytes, length, true);
-		struct channel *channel;
-		LIST_FOREACH(channel, &process->session->channels, link)
-			screens_changed(&channel->screens, process);
+		screens_all_changed(process);
 	}
 	checkpoints_write(process->session);
 }

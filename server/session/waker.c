@@ -7,7 +7,8 @@ enum {
 	UNTOLD_BYTES = 64 * 1024, /* that wait for more; more than the half of a large message */
 };
 
-static const ev_tstamp apart_s = 0.004;
+static const ev_tstamp gather_s = 0.004; /* that output waits for more */
+static const ev_tstamp quiet_s = 0.05;   /* after which it does not */
 
 static void on_later(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -40,24 +41,27 @@ void waker_tell(struct session *session)
 	}
 }
 
-static void wake_lossless(struct session *session)
+static void wake_holders(struct session *session)
 {
 	struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		if (channel->mode == CHANNEL_LOSSLESS)
-			channel->wake(channel->owner);
+	LIST_FOREACH(channel, &session->holders, holder)
+		channel->wake(channel->owner);
 }
 
 void waker_output(struct session *session, size_t bytes)
 {
 	struct waker *waker = &session->waker;
-	ev_tstamp left = waker->told + apart_s - ev_now(session->home->loop);
+	ev_tstamp now = ev_now(session->home->loop), silent = now - waker->told;
+	if (waker->untold == 0)
+		waker->since = now;
 	waker->untold += bytes;
-	if (waker->audience <= AUDIENCE_FEW || left <= 0. || left > apart_s || waker->untold >= UNTOLD_BYTES) {
+	ev_tstamp left = waker->since + gather_s - now;
+	bool is_quiet = silent < 0. || silent > quiet_s;
+	if (waker->audience <= AUDIENCE_FEW || is_quiet || left <= 0. || waker->untold >= UNTOLD_BYTES) {
 		waker_tell(session);
 		return;
 	}
-	wake_lossless(session);
+	wake_holders(session);
 	if (ev_is_active(&waker->later))
 		return;
 	ev_timer_set(&waker->later, left, 0.);

@@ -2,8 +2,9 @@
  * waker.h: when those who are attached to a session hear that there is more in its journal.
  *
  * At once, but for output where many are attached: there each telling costs a write to each of them, however little it is,
- * and a terminal hands out its output in small pieces. So what follows output that was told a moment ago waits for more of it,
- * a few milliseconds at most. A lossless channel is always told at once: it may be what its process waits for.
+ * and a terminal hands out its output in small pieces. So output that comes soon after some that was told waits for more of it,
+ * a few milliseconds at most, counted from when it came: the round of writes before it may have taken longer than that.
+ * A lossless channel is always told at once: it may be what its process waits for.
  */
 #ifndef SANDBAR_WAKER_H
 #define SANDBAR_WAKER_H
@@ -16,7 +17,8 @@ struct session;
 struct waker {
 	ev_timer later;  /* active: some are not told yet */
 	ev_tstamp told;  /* when all were told last */
-	size_t untold;   /* bytes of output since */
+	ev_tstamp since; /* when the first output came that is not told yet */
+	size_t untold;   /* its bytes, and of what followed */
 	size_t audience; /* how many were told */
 };
 

@@ -301,3 +301,17 @@ Test(sharing, a_screen_and_what_follows_are_the_whole)
 	cr_expect_eq(output.output.offset, 7UL);
 	viewer_close(&late);
 }
+
+/* Many may watch, and each was sent a screen once: what it took is not kept for each of them. */
+Test(sharing, what_a_screen_took_is_given_back)
+{
+	for (int line = 0; line < 300; line++)
+		draw("a line that stands in the scrollback\r\n");
+	struct viewer late = {0};
+	viewer_attach(&late, &house, (struct channel_options){0});
+	cr_assert_gt(late.channel->own.capacity, 8192UL);
+	viewer_read_all(&late);
+	viewer_only(&late, FRAME_SCREEN);
+	cr_expect_leq(late.channel->own.capacity, 1024UL);
+	viewer_close(&late);
+}

@@ -2,6 +2,7 @@
 #include "viewer.h"
 
 #include <criterion/criterion.h>
+#include <unistd.h>
 
 enum { FEW = 3, MANY = 20, PIECES = 10 };
 
@@ -62,4 +63,30 @@ Test(waker, a_lossless_one_is_told_at_once)
 	unsigned wakes[MANY];
 	watch(MANY, CHANNEL_LOSSLESS, wakes);
 	cr_assert_geq(wakes[0], PIECES);
+}
+
+/* A crowd's round of writes may take longer than output is gathered for: what comes behind it is gathered all the same. Whether
+ * the machine stood still meanwhile is the clock's, so one of several attempts is enough. */
+Test(waker, what_comes_after_a_long_round_is_gathered)
+{
+	struct house house;
+	struct viewer viewers[MANY] = {0};
+	house_open(&house, 0);
+	struct process *process = house_start(&house, (struct process_options){0}, NULL);
+	struct actor *actor = house_actor(&house, process);
+	for (size_t i = 0; i < MANY; i++)
+		viewer_attach(&viewers[i], &house, (struct channel_options){0});
+	bool was_gathered = false;
+	for (int attempt = 0; attempt < 50 && !was_gathered; attempt++) {
+		waker_tell(house.session);
+		usleep(10000); /* the round */
+		ev_now_update(house.loop);
+		waker_output(house.session, 5);
+		was_gathered = house.session->waker.untold > 0;
+	}
+	cr_expect(was_gathered);
+	for (size_t i = 0; i < MANY; i++)
+		viewer_close(&viewers[i]);
+	actor_is_over(&house, actor, EXIT_STATUS(0));
+	house_close(&house);
 }
