@@ -75,12 +75,15 @@ ROWS += [Row("vt", f"VT core: {what}", f"vt_core --kind {kind}", f"{other} --kin
          for kind, what in enumerate(VT_KINDS)
          for other, called in (("vt_libvterm", "libvterm"), ("vt_xterm", "`@xterm/headless`"))]
 
-# The bare server's messages are as large as the gateway's are in this load, of 1, 10, 100 and 1,000 viewers.
-CROWDS = {1: 8 << 10, 10: 46 << 10, 100: 28 << 10, 1000: 11 << 10}
+# The bare server's messages are as large as the gateway's were in the run before it, and as far apart.
 ROWS += [Row("fanout", f"a terminal that floods before {viewers:,} viewer{'s' if viewers > 1 else ''}: MB a second of the gateway's processor time",
-             f"sandbar_fanout --viewers {viewers} --seconds 2", f"lws_fanout --viewers {viewers} --seconds 2 --bytes {size}", "mb_cpu_s", 0.8, False,
-             "a bare server that sends a ready-made buffer")
-         for viewers, size in CROWDS.items()]
+             f"sandbar_fanout --viewers {viewers} --seconds 2",
+             f"lws_fanout --viewers {viewers} --seconds 2 --bytes {{message_bytes:.0f}} --apart {{apart_us:.0f}}", "mb_cpu_s", 0.8, False,
+             "a bare server that sends a ready-made buffer as often")
+         for viewers in (1, 10, 100, 1000)]
+ROWS.append(Row("fanout", "… before 100 viewers, with TLS", "sandbar_fanout --viewers 100 --seconds 2 --tls 1",
+                "lws_fanout --viewers 100 --seconds 2 --bytes {message_bytes:.0f} --apart {apart_us:.0f} --tls 1", "mb_cpu_s", 0.8, False,
+                "the bare server with TLS"))
 ROWS.append(Row("browser-key", "a key in Chromium to its glyph on a session's page (drawn without a graphics card)", "browser_key", "browser_bare_key",
                 "p50_us", None, True, "a page with xterm.js alone, a bare echo"))
 SILENT = "sandbar_fanout --viewers 10 --silent 5 --seconds 2", "sandbar_fanout --viewers 5 --seconds 2"
@@ -91,6 +94,12 @@ FLOODS, BOMBS = "sandbar_echo --runs 1000 --floods 3", "sandbar_echo --runs 1000
 HUNDRED, THOUSAND = (f"sandbar_fanout --viewers {viewers} --seconds 5" for viewers in (100, 1000))
 IDLE, CONNECTIONS = "sandbar_idle", "sandbar_connections"
 
+# Phases of one after the other, then steps of the child's set-up, which overlap the phases from `ids` on.
+PHASES = {"p50": "a sandbox is made cold, by the keeper's library alone: p50", "groups": "… of it: its cgroups", "birth": "… `clone3` into the namespaces",
+          "ids": "… the maps of ids", "join": "… it is put into the groups of cgroup v1", "setup": "… the rest of its set-up, until init is executed",
+          "init": "… until the keeper has heard that init has confined itself", "root": "… in the set-up: the root", "masks": "… `/proc` and its masks",
+          "workspace": "… the workspace", "terminals": "… `/dev/pts`", "queues": "… `/dev/mqueue`", "end": "its end, until nothing of it is left: p50"}
+
 FIGURES = [
     Figure("vt", "a terminal of 80×24 with 1,000 lines above it: its memory in the VT core", "vt_core --kind 1 --rounds 1", "memory_kib",
            "KiB"),
@@ -100,6 +109,7 @@ FIGURES = [
     Figure("floods", "… p99", FLOODS, "p99_us", scale=1e-3, most=5),
     Figure("bombs", "a typed byte to its echo beside two sessions that hold a fork bomb each: p50", BOMBS, "p50_us", scale=1e-3),
     Figure("bombs", "… p99", BOMBS, "p99_us", scale=1e-3, most=10),
+    *(Figure("phases", title, "sandbox_phases", f"{phase}_us", scale=1e-3) for phase, title in PHASES.items()),
     Figure("end", "`session.end` of a session with a process to its answer: p50", "sandbar_end", "p50_us", scale=1e-3),
     Figure("end", "… p99", "sandbar_end", "p99_us", scale=1e-3),
     Figure("shell", "`shell.run` of `:` in a warm shell: p50", "sandbar_shell", "p50_us", scale=1e-3, most=1),

@@ -53,12 +53,12 @@ def median(runs):
 
 
 def measure(row):
-    """What both programs of a row measured, in turn."""
+    """What both programs of a row measured, in turn; the other's arguments may name figures of ours."""
     ours, theirs = [], []
     for turn in range(ROUNDS):
         print(f"bench: {row.name}, {turn + 1} of {ROUNDS}", file=sys.stderr, flush=True)
         ours.append(run(row.ours))
-        theirs.append(run(row.theirs))
+        theirs.append(run(row.theirs.format_map(ours[-1])))
     return median(ours), median(theirs)
 
 

@@ -15,37 +15,42 @@ enum { EVENTS = 256, READ_BYTES = 256 * 1024, HEAD_MOST = 10 };
 
 /* Shared by both processes. */
 struct drain {
-	_Atomic uint64_t bytes, messages;
+	_Atomic uint64_t bytes, units;
+	enum drain_unit unit;
 	pid_t pid;
 };
 
-/* Where a connection is in its messages (RFC 6455, 5.2: what a server sends is not masked). */
+/* Where a connection is in its units. */
 struct flow {
 	int socket;
-	uint64_t left; /* of the payload under way */
+	uint64_t left; /* of the unit under way, behind its header */
 	uint8_t head[HEAD_MOST];
 	size_t have; /* of the header */
 };
 
-static size_t head_bytes(const struct flow *flow)
+/* RFC 6455, 5.2 (what a server sends is not masked); RFC 8446, 5.1. */
+static size_t head_bytes(const struct flow *flow, enum drain_unit unit)
 {
+	if (unit == DRAIN_RECORDS)
+		return 5;
 	if (flow->have < 2)
 		return 2;
 	return flow->head[1] == 126 ? 4 : flow->head[1] == 127 ? 10 : 2;
 }
 
-static void begin_payload(struct flow *flow)
+static void begin_unit(struct flow *flow, enum drain_unit unit)
 {
-	flow->left = flow->have == 2 ? flow->head[1] : 0;
-	for (size_t i = 2; i < flow->have; i++)
+	size_t from = unit == DRAIN_RECORDS ? 3 : flow->have == 2 ? 1 : 2; /* the length's first byte */
+	flow->left = 0;
+	for (size_t i = from; i < flow->have; i++)
 		flow->left = flow->left << 8 | flow->head[i];
 	flow->have = 0;
 }
 
-/* How many messages begin in these bytes. */
-static uint64_t follow(struct flow *flow, const uint8_t *bytes, size_t length)
+/* How many units begin in these bytes. */
+static uint64_t follow(struct flow *flow, enum drain_unit unit, const uint8_t *bytes, size_t length)
 {
-	uint64_t messages = 0;
+	uint64_t units = 0;
 	for (size_t at = 0; at < length;) {
 		size_t step = flow->left < length - at ? (size_t)flow->left : length - at;
 		flow->left -= step;
@@ -53,12 +58,12 @@ static uint64_t follow(struct flow *flow, const uint8_t *bytes, size_t length)
 		if (at == length || flow->left > 0)
 			break;
 		flow->head[flow->have++] = bytes[at++];
-		if (flow->have < head_bytes(flow))
+		if (flow->have < head_bytes(flow, unit))
 			continue;
-		begin_payload(flow);
-		messages++;
+		begin_unit(flow, unit);
+		units++;
 	}
-	return messages;
+	return units;
 }
 
 static void take(struct drain *drain, int poll, struct flow *flow, uint8_t *scratch)
@@ -69,7 +74,8 @@ static void take(struct drain *drain, int poll, struct flow *flow, uint8_t *scra
 		return;
 	}
 	atomic_fetch_add_explicit(&drain->bytes, (uint64_t)got, memory_order_relaxed);
-	atomic_fetch_add_explicit(&drain->messages, follow(flow, scratch, (size_t)got), memory_order_relaxed);
+	uint64_t units = follow(flow, drain->unit, scratch, (size_t)got);
+	atomic_fetch_add_explicit(&drain->units, units, memory_order_relaxed);
 }
 
 static void be_drain(struct drain *drain, const int *sockets, size_t count)
@@ -92,11 +98,12 @@ static void be_drain(struct drain *drain, const int *sockets, size_t count)
 	}
 }
 
-struct drain *drain_start(const int *sockets, size_t count)
+struct drain *drain_start(const int *sockets, size_t count, enum drain_unit unit)
 {
 	struct drain *drain = mmap(NULL, sizeof *drain, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (drain == MAP_FAILED)
 		die("mmap");
+	drain->unit = unit;
 	pid_t parent = getpid(), pid = fork();
 	if (pid < 0)
 		die("fork");
@@ -114,9 +121,9 @@ uint64_t drain_bytes(const struct drain *drain)
 	return atomic_load_explicit(&drain->bytes, memory_order_relaxed);
 }
 
-uint64_t drain_messages(const struct drain *drain)
+uint64_t drain_units(const struct drain *drain)
 {
-	return atomic_load_explicit(&drain->messages, memory_order_relaxed);
+	return atomic_load_explicit(&drain->units, memory_order_relaxed);
 }
 
 void drain_stop(struct drain *drain)

@@ -1,5 +1,6 @@
 /*
- * drain.h: a process that reads many WebSockets, as fast as they have something, and counts. It answers no ping.
+ * drain.h: a process that reads many connections, as fast as they have something, and counts what comes: WebSocket messages,
+ * or, without decrypting them, the records of TLS. It answers no ping.
  */
 #ifndef SANDBAR_BENCH_DRAIN_H
 #define SANDBAR_BENCH_DRAIN_H
@@ -9,10 +10,13 @@
 
 struct drain;
 
-/* Start it with COUNT sockets of which the next byte begins a message, which the caller closes and does not read meanwhile. It ends with the caller. */
-struct drain *drain_start(const int *sockets, size_t count);
-uint64_t drain_bytes(const struct drain *drain);    /* that it has read of all so far */
-uint64_t drain_messages(const struct drain *drain); /* that have begun in them */
+enum drain_unit { DRAIN_MESSAGES, DRAIN_RECORDS };
+
+/* Start it with COUNT sockets of which the next byte begins a unit, which the caller closes and does not read meanwhile. It ends
+ * with the caller. */
+struct drain *drain_start(const int *sockets, size_t count, enum drain_unit unit);
+uint64_t drain_bytes(const struct drain *drain); /* that it has read of all so far */
+uint64_t drain_units(const struct drain *drain); /* that have begun in them */
 void drain_stop(struct drain *drain);
 
 #endif

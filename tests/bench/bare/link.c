@@ -1,6 +1,6 @@
 #include "link.h"
 
-#include "tests/bench/bare/measure.h"
+#include "measure.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -89,4 +89,19 @@ void link_write(struct link *link, const void *head, size_t head_length, const v
 	                      : writev(link->socket, parts, 2) == (ssize_t)(head_length + body_length);
 	if (!good)
 		die("send a message");
+}
+
+void certificate_make(struct certificate *certificate, const char *folder)
+{
+	char command[4 * PATH_MAX];
+	snprintf(certificate->cert, sizeof certificate->cert, "%s/tls.crt", folder);
+	snprintf(certificate->key, sizeof certificate->key, "%s/tls.key", folder);
+	snprintf(command, sizeof command,
+	         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench "
+	         "-addext subjectAltName=IP:127.0.0.1 -keyout %s -out %s 2>%s/openssl.log",
+	         certificate->key, certificate->cert, folder);
+	if (system(command) != 0) {
+		fprintf(stderr, "openssl made no certificate\n");
+		_exit(1);
+	}
 }

@@ -1,9 +1,11 @@
 /*
- * link.h: a blocking connection to the server, plain or with TLS. What goes wrong ends the program, but for reading.
+ * link.h: a blocking connection to a server, plain or with TLS, and a certificate for one. What goes wrong ends the program, but
+ * for reading.
  */
 #ifndef SANDBAR_BENCH_LINK_H
 #define SANDBAR_BENCH_LINK_H
 
+#include <limits.h>
 #include <openssl/ssl.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,5 +23,13 @@ void link_close(struct link *link);
 ssize_t link_read(struct link *link, void *bytes, size_t room);
 /* Two pieces, of which the second may be empty, at once. */
 void link_write(struct link *link, const void *head, size_t head_length, const void *body, size_t body_length);
+
+/* The paths of a certificate and its key. */
+struct certificate {
+	char cert[PATH_MAX], key[PATH_MAX];
+};
+
+/* Make one for 127.0.0.1 in FOLDER. */
+void certificate_make(struct certificate *certificate, const char *folder);
 
 #endif

@@ -70,25 +70,26 @@ static uint64_t round_trip(int connection, unsigned char byte)
 	return taken;
 }
 
-static void wait_for_end(int port)
+static void wait_for_end(const char *address)
 {
 	char byte;
-	printf("%d\n", port);
+	printf("%s\n", strrchr(address, ':') + 1);
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0) {
 	}
 }
 
-static void measure(int port, uint64_t runs)
+static void measure(const char *address, uint64_t runs)
 {
 	struct samples samples;
+	struct link link;
 	samples_init(&samples, runs);
-	int connection = lws_server_connect(port, "echo");
+	lws_server_connect(&link, address, "echo");
 	for (uint64_t i = 0; i < runs; i++)
-		samples_add(&samples, round_trip(connection, (unsigned char)i));
+		samples_add(&samples, round_trip(link.socket, (unsigned char)i));
 	samples_print(&samples, "lws_echo");
 	samples_finish(&samples);
-	close(connection);
+	link_close(&link);
 }
 
 int main(int argc, char **argv)
@@ -97,13 +98,13 @@ int main(int argc, char **argv)
 	const struct option_row options[] = {{"--runs", &runs, "how many round trips"},
 	                                     {"--serve", &serves, "1: serve another client, until stdin ends"},
 	                                     {NULL, NULL, NULL}};
-	int port = 0;
+	char address[LWS_SERVER_ADDRESS];
 	options_read(argc, argv, options);
-	pid_t server = lws_server_start(PROTOCOLS, &port);
+	pid_t server = lws_server_start(&(struct lws_server_options){.protocols = PROTOCOLS}, address);
 	if (serves)
-		wait_for_end(port);
+		wait_for_end(address);
 	else
-		measure(port, runs);
+		measure(address, runs);
 	kill(server, SIGTERM);
 	return 0;
 }

@@ -109,6 +109,12 @@ static double percentile(const struct samples *sorted, size_t percent)
 	return sorted->us[rank > 0 ? rank - 1 : 0];
 }
 
+double samples_median(struct samples *samples)
+{
+	qsort(samples->us, samples->count, sizeof(double), by_size);
+	return samples->count > 0 ? percentile(samples, 50) : 0;
+}
+
 void samples_write(struct samples *samples)
 {
 	qsort(samples->us, samples->count, sizeof(double), by_size);

@@ -34,6 +34,7 @@ void samples_init(struct samples *samples, size_t capacity);
 void samples_finish(struct samples *samples);
 void samples_add(struct samples *samples, uint64_t nanoseconds);
 
+double samples_median(struct samples *samples); /* microseconds; 0 if there are none */
 /* "runs": n, "p50_us": ..., "p95_us": ..., "p99_us": ... for who prints more than these. */
 void samples_write(struct samples *samples);
 /* {"bench": NAME, "runs": n, "p50_us": ..., "p95_us": ..., "p99_us": ...} */

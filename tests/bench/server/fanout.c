@@ -63,7 +63,7 @@ struct moment {
 
 static struct moment look(const struct drain *drain, pid_t gateway, struct wire_client *client, const char *session)
 {
-	return (struct moment){now_ns(), cpu_ns(gateway), drain_bytes(drain), drain_messages(drain),
+	return (struct moment){now_ns(), cpu_ns(gateway), drain_bytes(drain), drain_units(drain),
 	                       work_terminal_offset(client, session)};
 }
 
@@ -72,12 +72,14 @@ static void tell(const struct crowd *crowd, const struct moment *from, const str
 	double seconds = (double)(to->ns - from->ns) / 1e9, cpu = (double)(to->cpu - from->cpu) / 1e9;
 	double messages = (double)(to->messages - from->messages);
 	double drained = (double)(to->drained - from->drained) / 1e6, written = (double)(to->written - from->written) / 1e6;
-	printf("{\"bench\": \"sandbar_fanout\", \"viewers\": %llu, \"mb_cpu_s\": %.1f, \"deliveries_cpu_s\": %.0f, "
-	       "\"message_bytes\": %.0f, \"rate_mb_s\": %.1f, \"each_mb_s\": "
-	       "%.2f, "
-	       "\"flood_mb_s\": %.1f, \"viewer_kib\": %.1f, ",
-	       (unsigned long long)crowd->count, drained / cpu, messages / cpu, drained * 1e6 / messages, drained / seconds,
-	       drained / seconds / (double)(crowd->count - crowd->silent), written / seconds, viewer_kib);
+	double readers = (double)(crowd->count - crowd->silent);
+	printf(
+		"{\"bench\": \"sandbar_fanout\", \"viewers\": %llu, \"mb_cpu_s\": %.1f, \"deliveries_cpu_s\": %.0f, "
+		"\"message_bytes\": %.0f, \"apart_us\": %.0f, \"rate_mb_s\": %.1f, \"each_mb_s\": %.2f, \"flood_mb_s\": %.1f, "
+		"\"viewer_kib\": %.1f, ",
+		(unsigned long long)crowd->count, drained / cpu, messages / cpu, drained * 1e6 / messages,
+		seconds * 1e6 * readers / messages, drained / seconds, drained / seconds / readers, written / seconds,
+		viewer_kib);
 }
 
 static void measure(struct crowd *crowd, struct wire_client *clients, const char *session, const struct server *server,
@@ -89,7 +91,8 @@ static void measure(struct crowd *crowd, struct wire_client *clients, const char
 	uint64_t before = usage_resident_kib(gateway), keys = seconds * 1000000 / KEY_US;
 	samples_init(&samples, keys);
 	come(crowd, server, session);
-	struct drain *drain = drain_start(crowd->sockets + crowd->silent, crowd->count - crowd->silent);
+	struct drain *drain = drain_start(crowd->sockets + crowd->silent, crowd->count - crowd->silent,
+	                                  crowd->viewers->link.tls ? DRAIN_RECORDS : DRAIN_MESSAGES);
 	attach(&clients[1], session, TYPIST);
 	typist_init(&typist, &clients[1], session, TYPIST);
 	usleep(SETTLE_US);
@@ -109,11 +112,12 @@ static void measure(struct crowd *crowd, struct wire_client *clients, const char
 int main(int argc, char **argv)
 {
 	static const char *const flood[] = {"sh", "-c", "stty raw -echo; exec yes \"$(printf '0123456789abcd\\r')\"", NULL};
-	uint64_t seconds = 5;
+	uint64_t seconds = 5, tls = 0;
 	struct crowd crowd = {.count = 10};
 	const struct option_row options[] = {{"--viewers", &crowd.count, "how many"},
 	                                     {"--silent", &crowd.silent, "so many of them never read"},
 	                                     {"--seconds", &seconds, "for how long"},
+	                                     {"--tls", &tls, "1: over TLS; a message is one of its records then"},
 	                                     {NULL, NULL, NULL}};
 	struct server server;
 	struct wire_client clients[2];
@@ -124,7 +128,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	raise_descriptors();
-	server_start(&server, &(struct server_options){.connections = crowd.count + 4});
+	server_start(&server, &(struct server_options){.connections = crowd.count + 4, .tls = tls});
 	for (int i = 0; i < 2; i++)
 		wire_client_open(&clients[i], server.address, server.token);
 	work_create(&clients[0], session);

@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include "guardian.h"
+#include "tests/bench/bare/link.h"
 #include "tests/bench/bare/measure.h"
 
 #include <limits.h>
@@ -59,22 +60,6 @@ static void await(struct server *server)
 	exit(1);
 }
 
-/* A certificate for the address that we use: the paths of it and its key. */
-static void make_certificate(const char *folder, char cert[PATH_MAX], char key[PATH_MAX])
-{
-	char command[4 * PATH_MAX];
-	snprintf(cert, PATH_MAX, "%s/tls.crt", folder);
-	snprintf(key, PATH_MAX, "%s/tls.key", folder);
-	snprintf(command, sizeof command,
-	         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench "
-	         "-addext subjectAltName=IP:127.0.0.1 -keyout %s -out %s 2>%s/openssl.log",
-	         key, cert, folder);
-	if (system(command) != 0) {
-		fprintf(stderr, "openssl made no certificate\n");
-		_exit(1);
-	}
-}
-
 struct arguments {
 	const char *word[ARGUMENTS];
 	size_t count;
@@ -96,7 +81,8 @@ static void add_number(struct arguments *arguments, const char *flag, uint64_t v
 static void execute(const char *folder, const void *argument)
 {
 	const struct server_options *options = argument;
-	char program[PATH_MAX], state[PATH_MAX], cert[PATH_MAX], key[PATH_MAX], numbers[4][NUMBER_TEXT];
+	char program[PATH_MAX], state[PATH_MAX], numbers[4][NUMBER_TEXT];
+	struct certificate certificate;
 	struct arguments arguments = {.word = {"sandbard"}, .count = 1};
 	program_path(program);
 	snprintf(state, sizeof state, "%s/state", folder);
@@ -104,9 +90,9 @@ static void execute(const char *folder, const void *argument)
 	add(&arguments, "--log-level", "error");
 	add(&arguments, "--state", state);
 	if (options->tls) {
-		make_certificate(folder, cert, key);
-		add(&arguments, "--tls-cert", cert);
-		add(&arguments, "--tls-key", key);
+		certificate_make(&certificate, folder);
+		add(&arguments, "--tls-cert", certificate.cert);
+		add(&arguments, "--tls-key", certificate.key);
 	}
 	if (options->sets_record)
 		add_number(&arguments, "--record", options->record, numbers[0]);

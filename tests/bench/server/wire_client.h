@@ -8,7 +8,7 @@
 #include "protocol/frame.h"
 #include "protocol/writer.h"
 
-#include "link.h"
+#include "tests/bench/bare/link.h"
 
 struct wire_client {
 	struct link link;
