@@ -183,8 +183,10 @@ static void free_env(char **env)
 void handle_session_create(struct call *call, const void *arguments)
 {
 	const struct session_create_args *args = arguments;
-	struct session_options options = {
-		.name = args->name, .tenant = call->caller->principal.tenant, .context = (const char *const *)args->context};
+	struct session_options options = {.name = args->name,
+	                                  .template = args->template,
+	                                  .tenant = call->caller->principal.tenant,
+	                                  .context = (const char *const *)args->context};
 	if (args->on_disconnect == 1) {
 		options.client = call->caller->client;
 		options.away_ms = args->disconnect_ms;
@@ -220,12 +222,22 @@ void handle_session_end(struct call *call, const void *arguments)
 
 /* --- list and info ------------------------------------------------------------------------------------------- */
 
-enum { SUMMARY_KEYS = 5 };
+enum { SUMMARY_KEYS = 6 };
+
+static void write_template(struct writer *writer, const char *name)
+{
+	writer_str(writer, "template");
+	if (name[0])
+		writer_str(writer, name);
+	else
+		writer_nil(writer);
+}
 
 static void write_summary(struct writer *writer, const struct session *session)
 {
 	writer_key_str(writer, "session", session->id);
 	writer_key_str(writer, "name", session->name);
+	write_template(writer, session->template);
 	writer_key_uint(writer, "created_us", session->created_us);
 	writer_key_uint(writer, "processes", session->running_count);
 	writer_key_uint(writer, "seq", history_last(session));
@@ -319,6 +331,7 @@ static void list_ended(struct call *call)
 		writer_map(&call->result, SUMMARY_KEYS + 2);
 		writer_key_str(&call->result, "session", row->id);
 		writer_key_str(&call->result, "name", row->name);
+		write_template(&call->result, row->template);
 		writer_key_uint(&call->result, "created_us", row->created_us);
 		writer_key_uint(&call->result, "processes", 0);
 		writer_key_uint(&call->result, "seq", row->last);

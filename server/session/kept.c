@@ -101,6 +101,7 @@ void kept_add(struct sessions *sessions, const struct session *session)
 	memcpy(row->id, session->id, sizeof row->id);
 	memcpy(row->name, session->name, sizeof row->name);
 	memcpy(row->tenant, session->tenant, sizeof row->tenant);
+	memcpy(row->template, session->template, sizeof row->template);
 	insert_by_end(kept, row);
 	kept->count++;
 	kept->bytes += row->bytes;

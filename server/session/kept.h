@@ -18,7 +18,7 @@ struct sessions;
 
 struct kept_session {
 	TAILQ_ENTRY(kept_session) link;
-	char id[17], name[65], tenant[64];
+	char id[17], name[65], tenant[64], template[65];
 	const char *end_reason;        /* static */
 	uint64_t created_us, ended_us; /* since 1970 */
 	uint64_t last;                 /* seq of its last event */

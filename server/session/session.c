@@ -224,6 +224,7 @@ static struct session *make_session(struct sessions *sessions, const struct sess
 	struct session *session = session_allocate(sessions, id);
 	snprintf(session->name, sizeof session->name, "%s", options->name);
 	snprintf(session->tenant, sizeof session->tenant, "%s", options->tenant);
+	snprintf(session->template, sizeof session->template, "%s", options->template);
 	session->limits = options->limits;
 	session->context = context_copy(options->context);
 	session->most_ttl_ms = options->most_ttl_ms;

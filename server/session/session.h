@@ -18,6 +18,7 @@
 #include "recorder.h"
 #include "waker.h"
 #include "sandbox/driver.h"
+#include "server/base/template.h"
 
 enum session_state { SESSION_CREATING, SESSION_RUNNING, SESSION_ENDING, SESSION_ENDED };
 enum { SESSION_TENANT_BYTES = 64, SESSION_DONE_KEPT = 1000, SESSION_PROCESSES = 512 };
@@ -36,6 +37,7 @@ struct session {
 	char id[SESSION_ID_LENGTH + 1];
 	char name[LIMIT_NAME_BYTES + 1];
 	char tenant[SESSION_TENANT_BYTES];
+	char template[TEMPLATE_NAME_BYTES + 1]; /* that it was made from; "": a server made it that did not note that */
 	enum session_state state;
 	bool is_restored;        /* from an earlier gateway's files; CREATING until its init was heard */
 	const char *end_reason;  /* static; NULL while it lives */
@@ -106,7 +108,7 @@ struct sessions {
 };
 
 struct session_options {
-	const char *name, *tenant;
+	const char *name, *tenant, *template;
 	char **env; /* ended by NULL; becomes the session's */
 	struct sandbox_limits limits;
 	uint32_t required_layers;

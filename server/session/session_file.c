@@ -161,6 +161,8 @@ int session_file_save(const struct session *session, struct error *err)
 	if (json)
 		json_object_set_new(json, "context", context_json(session->context));
 	if (json)
+		json_object_set_new(json, "template", json_string(session->template));
+	if (json)
 		json_object_set_new(json, "access", access_json(&session->access));
 	if (json && session->client.away_ms > 0)
 		json_object_set_new(json, "client", client_json(session->client.client));
@@ -226,6 +228,7 @@ int session_file_load(struct session *session, int directory, struct error *err)
 	}
 	copy(session->name, sizeof session->name, json, "name");
 	copy(session->tenant, sizeof session->tenant, json, "tenant");
+	copy(session->template, sizeof session->template, json, "template");
 	session->ttl_ms = (uint64_t)json_integer_value(json_object_get(json, "ttl_ms"));
 	limits_from(&session->limits, json_object_get(json, "limits"));
 	session->env = env_from(json_object_get(json, "env"));

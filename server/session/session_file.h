@@ -8,7 +8,7 @@
 
 #define SESSION_FILE "session.json"
 
-/* Write name, tenant, environment, limits, time to live and, where it is ending, why. -1 on error. */
+/* Write name, tenant, template, environment, limits, time to live and, where it is ending, why. -1 on error. */
 int session_file_save(const struct session *session, struct error *err);
 
 /* Fill a session that has its id and journal with what the file in DIRECTORY says. -1 on error. */

@@ -1,10 +1,15 @@
 """What clients note beside sessions and processes, and what can be changed of a session that lives."""
 
+import json
+import os
+import pathlib
+import re
 import signal
 import time
 
 import pytest
-from wire import ENDED, STARTED, RemoteError
+from test_gateway import again, gateway
+from wire import ENDED, SLOWNESS, STARTED, RemoteError
 
 
 def refused(client, method, **params):
@@ -108,3 +113,49 @@ def test_the_next_gateway_knows(start_server):
         told = client.call("session.info", session=session)
         assert (told["name"], told["context"], told["ttl_ms"]) == ("named", {"new": "y", "\N{SNOWMAN}": "\u00e9"}, 3600000)
         assert client.processes(session)[process]["context"] == {"call": "7"}
+
+
+def said(server, *argv):
+    return server.command(*argv).communicate(timeout=60)[0].decode()
+
+
+def rows_of(client, session, **params):
+    return [row["template"] for row in client.call("session.list", **params)["sessions"] if row["session"] == session]
+
+
+def test_the_template_is_remembered(start_server, tmp_path):
+    """Of what template a session was made is told by every list and by info, alive and ended, also by a gateway that came
+    after it; where no gateway has noted it, nothing is claimed."""
+    file = tmp_path / "conf"
+    file.write_text("[template small]\nprocesses = 16\n")
+    server = start_server("--config", str(file))
+    with server.client() as client:
+        made = {name: client.create(**params) for name, params in (("small", {"template": "small"}), ("default", {}))}
+        for name, session in made.items():
+            assert client.call("session.info", session=session)["template"] == name
+            assert rows_of(client, session) == [name]
+    os.kill(gateway(server), signal.SIGKILL)
+    with again(server) as client:
+        for name, session in made.items():
+            assert client.call("session.info", session=session)["template"] == name and rows_of(client, session) == [name]
+            assert re.search(rf"^template: {name}$", said(server, "info", session), re.M)
+            assert re.search(rf"^{session} .* {name} ", said(server, "ls"), re.M)
+            client.call("session.end", session=session)
+            deadline = time.monotonic() + 30 * SLOWNESS
+            while not rows_of(client, session, ended=True):
+                assert time.monotonic() < deadline
+                time.sleep(.1)
+            assert rows_of(client, session, ended=True) == [name] == [client.call("session.info", session=session)["template"]]
+            assert re.search(rf"^{session} .* {name} ", said(server, "ls", "--ended"), re.M)
+    noted = pathlib.Path(server.state, "sessions", made["small"], "session.json")
+    deadline = time.monotonic() + 30 * SLOWNESS
+    while (noted.parent / "journal").exists():
+        assert time.monotonic() < deadline
+        time.sleep(.1)
+    text = json.loads(noted.read_text())
+    del text["template"]
+    noted.write_text(json.dumps(text))
+    os.kill(gateway(server), signal.SIGKILL)
+    with again(server) as client:
+        assert rows_of(client, made["small"], ended=True) == [None] == [client.call("session.info", session=made["small"])["template"]]
+        assert rows_of(client, made["default"], ended=True) == ["default"]

@@ -127,7 +127,7 @@ static void add_text(struct columns *columns, const struct reader *map, const ch
 
 static void print_sessions(const struct reader *result)
 {
-	static const char *const HEADINGS[] = {"SESSION", "AGE", "PROCESSES", "PARTICIPANTS", "NAME", NULL};
+	static const char *const HEADINGS[] = {"SESSION", "AGE", "TEMPLATE", "PROCESSES", "PARTICIPANTS", "NAME", NULL};
 	struct columns *columns = columns_create(HEADINGS);
 	struct reader rows = query_field(result, "sessions"), row;
 	uint64_t now = when_now();
@@ -136,6 +136,7 @@ static void print_sessions(const struct reader *result)
 		uint64_t created = query_number(&row, "created_us");
 		add_text(columns, &row, "session");
 		add_age(columns, now > created ? now - created : 0);
+		add_text(columns, &row, "template");
 		columns_format(columns, "%" PRIu64, query_number(&row, "processes"));
 		columns_format(columns, "%" PRIu64, query_number(&row, "participants"));
 		add_text(columns, &row, "name");
@@ -145,7 +146,7 @@ static void print_sessions(const struct reader *result)
 
 static void print_ended(const struct reader *result)
 {
-	static const char *const HEADINGS[] = {"SESSION", "ENDED", "REASON", "NAME", NULL};
+	static const char *const HEADINGS[] = {"SESSION", "ENDED", "REASON", "TEMPLATE", "NAME", NULL};
 	struct columns *columns = columns_create(HEADINGS);
 	struct reader rows = query_field(result, "sessions"), row;
 	uint64_t now = when_now();
@@ -155,6 +156,7 @@ static void print_ended(const struct reader *result)
 		add_text(columns, &row, "session");
 		add_age(columns, now > ended ? now - ended : 0);
 		add_text(columns, &row, "reason");
+		add_text(columns, &row, "template");
 		add_text(columns, &row, "name");
 	}
 	columns_print(columns, stdout);

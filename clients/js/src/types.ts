@@ -93,6 +93,8 @@ export interface Usage {
 export interface SessionInfo {
 	readonly session: string;
 	readonly name: string;
+	/** What it was made from; null = the server does not know any more. */
+	readonly template: string | null;
 	readonly created_us: number;
 	readonly processes: number;
 	/** Those that have ended have neither of these two. */

@@ -205,7 +205,7 @@ test("after a cut nothing is told to processes that have ended", async () => {
 	const attached = new Promise((resolve) => channel.on("attached", resolve));
 	sandbox.session.connection.cut();
 	await attached;
-	await sandbox.session.info();
+	assert.equal((await sandbox.session.info()).template, "default");
 	assert.deepEqual(refused, []);
 	await sandbox.kill();
 });

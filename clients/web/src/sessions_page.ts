@@ -8,6 +8,7 @@ import { openPage, refuse } from "./open_page.js";
 import { UsageChart } from "./sessions/usage_chart.js";
 
 const LOOK_MS = 2000;
+const USUAL_TEMPLATE = "default";
 
 /** All sessions: which there are, who is in, a new one, an end. */
 class SessionsPage {
@@ -17,7 +18,7 @@ class SessionsPage {
 		id: "search",
 		on: { input: () => this.draw() },
 	});
-	private template = "default";
+	private template = USUAL_TEMPLATE;
 	private live: readonly SessionInfo[] = [];
 	private ended: readonly SessionInfo[] = [];
 	private charts = new Map<string, UsageChart>();
@@ -86,8 +87,10 @@ class SessionsPage {
 
 	private draw(): void {
 		const wanted = this.search.value.toLowerCase();
-		const isWanted = ({ session, name, context }: SessionInfo): boolean =>
-			[session, name, ...Object.values(context ?? {})].some((text) => text.toLowerCase().includes(wanted));
+		const isWanted = (info: SessionInfo): boolean =>
+			[info.session, info.name, ...notedTemplate(info), ...Object.values(info.context ?? {})].some((text) =>
+				text.toLowerCase().includes(wanted),
+			);
 		const live = this.live.filter(isWanted).sort((one, other) => other.created_us - one.created_us);
 		const ended = this.ended.filter(isWanted);
 		const isEmpty = live.length + ended.length === 0;
@@ -125,7 +128,7 @@ class SessionsPage {
 			"li",
 			{ class: "session", "data-state": state },
 			h("span", { class: "dot", title: state, role: "img", "aria-label": state }),
-			h("div", { class: "session-text" }, link, name && h("code", {}, session), ...contextOf(info)),
+			h("div", { class: "session-text" }, link, name && h("code", {}, session), ...tagsOf(info)),
 			this.charts.get(session)?.element ?? h("div", { class: "usage" }),
 			h("div", { class: "session-about" }, ...about.map((text) => h("span", {}, text))),
 			h("time", { datetime: new Date(created / 1000).toISOString() }, ago(created / 1000)),
@@ -187,10 +190,16 @@ function count(number: number, one: string, many: string): string {
 	return `${number} ${number === 1 ? one : many}`;
 }
 
-function contextOf({ context }: SessionInfo): readonly HTMLElement[] {
-	return Object.entries(context ?? {})
-		.slice(0, 4)
-		.map(([name, text]) => h("span", { class: "tag" }, `${plain(name, 24)}: ${plain(text, 40)}`));
+/** The template that it was made from, where that is worth a word. */
+function notedTemplate({ template }: SessionInfo): readonly string[] {
+	return template && template !== USUAL_TEMPLATE ? [template] : [];
+}
+
+function tagsOf(info: SessionInfo): readonly HTMLElement[] {
+	const template = notedTemplate(info).map((name) => ["template", name] as const);
+	return [...template, ...Object.entries(info.context ?? {}).slice(0, 4)].map(([name, text]) =>
+		h("span", { class: "tag" }, `${plain(name, 24)}: ${plain(text, 40)}`),
+	);
 }
 
 async function show(frame: PageFrame, { session, token }: Fragment): Promise<void> {

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Locator } from "playwright-core";
+import { Session } from "sandbar";
 import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
 
 const house = await House.ofFile();
@@ -243,6 +247,33 @@ test("the sessions' page shows what each uses, live", async (context) => {
 	await owner.accessibility();
 	await owner.picture("sessions");
 	await Promise.all([session.end(), idle.end()]);
+});
+
+test("of another template than the usual one a session's row says so, and is found by it", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "sandbar-template-"));
+	const file = join(folder, "sandbar.conf");
+	writeFileSync(file, "[template small]\nprocesses = 16\n");
+	const other = await House.open("--config", file);
+	try {
+		const [small, usual] = [{ template: "small" }, {}].map(async (params) =>
+			Session.create(await other.program(), params),
+		);
+		const [one, two] = [(await small)?.id ?? "", (await usual)?.id ?? ""];
+		const owner = await other.visitor();
+		await owner.page.goto(`${other.url}/#${other.server.token}`);
+		const row = (id: string): Locator =>
+			owner.page.locator(".session", { has: owner.page.locator(`#session-${id}`) });
+		await row(one).locator(".tag", { hasText: "template: small" }).waitFor();
+		assert.equal(await row(two).locator(".tag").count(), 0);
+		await owner.page.getByLabel("Search").fill("small");
+		await row(two).waitFor({ state: "detached" });
+		await row(one).waitFor();
+		await owner.accessibility();
+		other.check();
+	} finally {
+		await other.close();
+		rmSync(folder, { recursive: true });
+	}
 });
 
 test("a browser that is too old is told what it lacks, on every page", async () => {

@@ -193,8 +193,11 @@ struct session *house_create(struct house *house, struct ear *ear)
 	char **env = calloc(2, sizeof *env);
 	env[0] = strdup("OF=session");
 	ear->session = (struct session_watch){.created = session_created, .failed = session_failed};
-	const struct session_options options = {
-		.name = "tried", .tenant = "default", .env = env, .limits = sandbox_limits_default()};
+	const struct session_options options = {.name = "tried",
+	                                        .template = TEMPLATE_DEFAULT,
+	                                        .tenant = "default",
+	                                        .env = env,
+	                                        .limits = sandbox_limits_default()};
 	enum error_code code;
 	struct error err = {0};
 	house->session = session_create(&house->sessions, &options, &ear->session, &code, &err);

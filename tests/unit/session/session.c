@@ -95,7 +95,7 @@ Test(session, a_session_that_cannot_be_made_leaves_nothing)
 Test(session, there_is_a_most)
 {
 	house.sessions.most = 1;
-	const struct session_options options = {.name = "", .tenant = "default"};
+	const struct session_options options = {.name = "", .tenant = "default", .template = TEMPLATE_DEFAULT};
 	struct session_watch watch = {0};
 	enum error_code code = ERROR_CODE_NONE;
 	struct error err = {0};
@@ -108,7 +108,7 @@ Test(session, there_is_a_most)
 Test(session, without_a_place_for_its_journal_it_is_an_error)
 {
 	int directory = house.sessions.directory, null = open("/dev/null", O_RDONLY);
-	const struct session_options options = {.name = "", .tenant = "default"};
+	const struct session_options options = {.name = "", .tenant = "default", .template = TEMPLATE_DEFAULT};
 	struct session_watch watch = {0};
 	enum error_code code = ERROR_CODE_NONE;
 	struct error err = {0};
