@@ -75,6 +75,8 @@ const struct method methods[] = {
      .summary = "the tokens that were made here and have not expired"},
 	{"token.revoke", RIGHT_ADMIN, token_params, ARGS(token_args), .handle = handle_token_revoke,
      .summary = "make a token worthless, and close its connections"},
+	{"token.redeem", RIGHT_REDEEM, no_params, 0, .handle = handle_token_redeem,
+     .summary = "by a sign-in link: a token of one's own"},
 	{"server.info", RIGHT_ADMIN, no_params, 0, .handle = handle_server_info, .summary = "the server itself"},
 	{0},
 };

@@ -9,7 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { TENANT_TOKENS = 256 /* of one tenant but the operator's, so that none takes up all that there can be */ };
+enum {
+	TENANT_TOKENS = 256,          /* of one tenant but the operator's, so that none takes up all that there can be */
+	LINK_REDEEM_MS = 3600 * 1000, /* a link is good for this long, if nobody says otherwise */
+	LINK_LASTS_S = 30 * 24 * 3600 /* and the tokens that one gets by it */
+};
 
 static const enum right all_rights[] = {
 #define RIGHT(name, bit, text, summary) RIGHT_##name,
@@ -28,6 +32,10 @@ const struct param token_create_params[] = {
      .summary = "read, run, manage, admin"},
 	{"expires_ms", PARAM_UINT, offsetof(struct token_create_args, expires_ms),
      .most = UINT64_C(100) * 365 * 24 * 3600 * 1000, .summary = "good for this long; 0 = for ever"},
+	{"uses", PARAM_UINT, offsetof(struct token_create_args, uses), .most = LINK_USES,
+     .summary = "a link, by which so many get a token of their own; 0 = a token"},
+	{"redeem_ms", PARAM_OPTIONAL, offsetof(struct token_create_args, redeem_ms), .least = 1, .most = PARAM_TIME_MOST,
+     .summary = "of a link: good for this long"},
 	{0},
 };
 
@@ -89,54 +97,122 @@ static bool tenant_of(struct call *call, const char *asked, struct principal *pr
 	return true;
 }
 
-static bool expiry_of(struct call *call, uint64_t expires_ms, uint64_t now_s, uint64_t *expires_s)
+static bool expiry_of(struct call *call, const char *field, uint64_t after_ms, uint64_t now_s, uint64_t *expires_s)
 {
 	uint64_t own = call->caller->principal.expires_s;
-	*expires_s = expires_ms == 0 ? 0 : now_s + (expires_ms + 999) / 1000;
+	*expires_s = after_ms == 0 ? 0 : now_s + (after_ms + 999) / 1000;
 	if (own == 0 || (*expires_s != 0 && *expires_s <= own))
 		return true;
-	call_fail(call, CODE_FORBIDDEN, "field", "expires_ms",
+	call_fail(call, CODE_FORBIDDEN, "field", field,
 	          "this token expires in %llu s, and cannot make one that lives longer",
 	          (unsigned long long)(own > now_s ? own - now_s : 0));
 	return false;
 }
 
-static bool has_room(struct call *call, const char *tenant)
+/* Of a link and of the tokens that one gets by it; what nobody has asked for ends with the caller's own. */
+static bool link_times_of(struct call *call, const struct token_create_args *args, uint64_t now_s,
+                          struct token_record *link)
+{
+	uint64_t own = call->caller->principal.expires_s, redeem_ms = LINK_REDEEM_MS, unused;
+	link->lasts_s = args->expires_ms > 0 ? (args->expires_ms + 999) / 1000 : LINK_LASTS_S;
+	link->until_s = own;
+	if (args->redeem_ms.has)
+		redeem_ms = args->redeem_ms.value;
+	else if (own > 0 && (own - now_s) * 1000 < redeem_ms)
+		redeem_ms = (own - now_s) * 1000;
+	return (args->expires_ms == 0 || expiry_of(call, "expires_ms", args->expires_ms, now_s, &unused)) &&
+	       expiry_of(call, "redeem_ms", redeem_ms, now_s, &link->principal.expires_s);
+}
+
+static bool times_of(struct call *call, const struct token_create_args *args, uint64_t now_s,
+                     struct token_record *record)
+{
+	record->uses = (uint32_t)args->uses;
+	if (args->uses > 0)
+		return link_times_of(call, args, now_s, record);
+	if (!args->redeem_ms.has)
+		return expiry_of(call, "expires_ms", args->expires_ms, now_s, &record->principal.expires_s);
+	call_fail(call, CODE_INVALID_PARAMS, "field", "redeem_ms", "`redeem_ms` is a link's, which has `uses`");
+	return false;
+}
+
+static bool has_room(struct call *call, const char *tenant, bool is_operators)
 {
 	const struct tokens *tokens = call->caller->server->tokens;
 	const struct token_record *record;
 	size_t count = 0;
 	for (size_t i = 0; (record = tokens_at(tokens, i)); i++)
 		count += strcmp(record->principal.tenant, tenant) == 0;
-	if (count < TENANT_TOKENS || gate_is_operator(&call->caller->principal))
+	if (count < TENANT_TOKENS || is_operators)
 		return true;
 	call_fail(call, CODE_LIMIT, NULL, NULL, "a tenant may have at most %d tokens; one that has expired is forgotten",
 	          TENANT_TOKENS);
 	return false;
 }
 
-void handle_token_create(struct call *call, const void *arguments)
+/* The token is told this once. */
+static void answer_made(struct call *call, const struct principal *principal, char *token)
 {
-	const struct token_create_args *args = arguments;
-	uint64_t now_s = (uint64_t)time(NULL);
-	struct principal principal = {.name = ""};
-	if (!rights_of(call, (const char *const *)args->rights, &principal.rights) ||
-	    !tenant_of(call, args->tenant, &principal) || !expiry_of(call, args->expires_ms, now_s, &principal.expires_s) ||
-	    !has_room(call, principal.tenant))
-		return;
-	snprintf(principal.name, sizeof principal.name, "%s", args->name);
-	struct error err;
-	char *token = tokens_create(call->caller->server->tokens, &principal, call->caller->principal.name, now_s, &err);
-	if (!token) {
-		call_fail_to_write(call, &err);
-		return;
-	}
 	writer_map(&call->result, 2);
-	writer_key_str(&call->result, "id", principal.id);
+	writer_key_str(&call->result, "id", principal->id);
 	writer_key_str(&call->result, "token", token);
 	explicit_bzero(token, strlen(token));
 	free(token);
 	call_answer(call);
+}
+
+void handle_token_create(struct call *call, const void *arguments)
+{
+	const struct token_create_args *args = arguments;
+	uint64_t now_s = (uint64_t)time(NULL);
+	struct tokens *tokens = call->caller->server->tokens;
+	struct token_record record = {.uses = 0};
+	struct principal *principal = &record.principal;
+	if (!rights_of(call, (const char *const *)args->rights, &principal->rights) ||
+	    !tenant_of(call, args->tenant, principal) || !times_of(call, args, now_s, &record) ||
+	    !has_room(call, principal->tenant, gate_is_operator(&call->caller->principal)))
+		return;
+	snprintf(principal->name, sizeof principal->name, "%s", args->name);
+	snprintf(record.by, sizeof record.by, "%s", call->caller->principal.name);
+	struct error err;
+	char *token = tokens_add(tokens, &record, now_s, &err);
+	if (token)
+		answer_made(call, principal, token);
+	else
+		call_fail_to_write(call, &err);
+}
+
+/* --- a link ---------------------------------------------------------------------------------------------------- */
+
+bool link_lets_in(const struct caller *caller, enum error_code *code, const char **text)
+{
+	*code = CODE_UNAUTHENTICATED;
+	*text = token_link_fault(tokens_find(caller->server->tokens, caller->principal.id), (uint64_t)time(NULL));
+	return !*text;
+}
+
+/* Others who have the link, and came before it was used, are told so by the same call: nobody's connection is closed. */
+void handle_token_redeem(struct call *call, const void *arguments)
+{
+	(void)arguments;
+	struct tokens *tokens = call->caller->server->tokens;
+	const char *id = call->caller->principal.id;
+	const struct token_record *link = tokens_find(tokens, id);
+	uint64_t now_s = (uint64_t)time(NULL);
+	const char *fault = token_link_fault(link, now_s);
+	if (fault) {
+		call_fail(call, CODE_UNAUTHENTICATED, NULL, NULL, "%s", fault);
+		return;
+	}
+	if (!has_room(call, link->principal.tenant, gate_is_operator(&link->principal)))
+		return;
+	struct principal principal;
+	struct error err;
+	char *token = tokens_redeem(tokens, id, now_s, &principal, &err);
+	if (token)
+		answer_made(call, &principal, token);
+	else
+		call_fail_to_write(call, &err);
 }
 
 /* --- list and revoke ------------------------------------------------------------------------------------------ */
@@ -145,7 +221,7 @@ static void write_record(struct writer *writer, const struct token_record *recor
 {
 	const struct principal *principal = &record->principal;
 	uint32_t count = 0;
-	writer_map(writer, 8);
+	writer_map(writer, 10);
 	writer_key_str(writer, "id", principal->id);
 	writer_key_str(writer, "name", principal->name);
 	writer_key_str(writer, "tenant", principal->tenant);
@@ -163,6 +239,8 @@ static void write_record(struct writer *writer, const struct token_record *recor
 		writer_key_nil(writer, "expires_us");
 	writer_key_str(writer, "by", record->by);
 	writer_key_bool(writer, "revoked", record->is_revoked);
+	writer_key_uint(writer, "uses", record->uses);
+	writer_key_uint(writer, "used", record->used);
 }
 
 /* One that has expired is not shown; it is forgotten when the next one is made. */

@@ -3,6 +3,7 @@
 #include "protocol/frame.h"
 #include "server/api/params.h"
 #include "server/api/share_methods.h"
+#include "server/api/token_methods.h"
 #include "server/guard/gate.h"
 #include "server/guard/tokens.h"
 
@@ -218,7 +219,7 @@ static bool refuse_hello(struct connection *connection, uint32_t id, enum error_
 
 static void write_rights(struct writer *writer, const struct principal *principal)
 {
-	static const enum right all[] = {RIGHT_READ, RIGHT_RUN, RIGHT_MANAGE, RIGHT_ADMIN};
+	static const enum right all[] = {RIGHT_READ, RIGHT_RUN, RIGHT_MANAGE, RIGHT_ADMIN, RIGHT_REDEEM};
 	uint32_t count = 0;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		count += gate_allows_right(principal, all[i]);
@@ -262,7 +263,8 @@ static bool greet(struct connection *connection, uint32_t id, const struct hello
 	memcpy(caller->client, args->client_id.data, CLIENT_ID_BYTES);
 	enum error_code code;
 	const char *text;
-	if (caller->principal.session[0] && !share_lets_in(caller, &code, &text))
+	if ((caller->principal.session[0] && !share_lets_in(caller, &code, &text)) ||
+	    (gate_allows_right(&caller->principal, RIGHT_REDEEM) && !link_lets_in(caller, &code, &text)))
 		return refuse_hello(connection, id, code, "token", text);
 	snprintf(caller->client_name, sizeof caller->client_name, "%s", args->client ? args->client : "");
 	connection->is_greeted = true;

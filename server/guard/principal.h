@@ -10,12 +10,13 @@
 #include <stdint.h>
 
 /* RIGHT(NAME, bit, "name", what it allows) */
-#define RIGHT_TABLE(RIGHT)                                                  \
-	RIGHT(READ, 0, "read", "list sessions, look at them, attach as viewer") \
-	RIGHT(RUN, 1, "run", "start processes, send input and signals")         \
-	RIGHT(MANAGE, 2, "manage", "create and end sessions")                   \
-	RIGHT(ADMIN, 3, "admin",                                                \
-	      "make and revoke tokens of the tenant; of the operator's tenant: look at the server itself")
+#define RIGHT_TABLE(RIGHT)                                                                             \
+	RIGHT(READ, 0, "read", "list sessions, look at them, attach as viewer")                            \
+	RIGHT(RUN, 1, "run", "start processes, send input and signals")                                    \
+	RIGHT(MANAGE, 2, "manage", "create and end sessions")                                              \
+	RIGHT(ADMIN, 3, "admin",                                                                           \
+	      "make and revoke tokens of the tenant; of the operator's tenant: look at the server itself") \
+	RIGHT(REDEEM, 4, "redeem", "of a sign-in link, and its only one: get a token by it (tokens.h)")
 
 enum right {
 	RIGHT_NONE = 0,

@@ -2,6 +2,7 @@
 
 #include "server/base/json_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -30,9 +31,15 @@ struct tokens {
 static json_t *record_json(const struct token_record *record)
 {
 	const struct principal *principal = &record->principal;
-	return json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:b}", "id", principal->id, "name", principal->name, "tenant",
-	                 principal->tenant, "rights", (int)principal->rights, "expires_s", (json_int_t)principal->expires_s,
-	                 "created_s", (json_int_t)record->created_s, "by", record->by, "revoked", record->is_revoked);
+	json_t *json = json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:b}", "id", principal->id, "name", principal->name,
+	                         "tenant", principal->tenant, "rights", (int)principal->rights, "expires_s",
+	                         (json_int_t)principal->expires_s, "created_s", (json_int_t)record->created_s, "by",
+	                         record->by, "revoked", record->is_revoked);
+	if (json && record->uses > 0)
+		json_object_update_new(json, json_pack("{s:i, s:i, s:I, s:I}", "uses", (int)record->uses, "used",
+		                                       (int)record->used, "lasts_s", (json_int_t)record->lasts_s, "until_s",
+		                                       (json_int_t)record->until_s));
+	return json;
 }
 
 static bool copy(char *to, size_t size, const json_t *from)
@@ -51,6 +58,10 @@ static bool record_from(struct token_record *record, const json_t *json)
 	principal->expires_s = (uint64_t)json_integer_value(json_object_get(json, "expires_s"));
 	record->created_s = (uint64_t)json_integer_value(json_object_get(json, "created_s"));
 	record->is_revoked = json_is_true(json_object_get(json, "revoked"));
+	record->uses = (uint32_t)json_integer_value(json_object_get(json, "uses"));
+	record->used = (uint32_t)json_integer_value(json_object_get(json, "used"));
+	record->lasts_s = (uint64_t)json_integer_value(json_object_get(json, "lasts_s"));
+	record->until_s = (uint64_t)json_integer_value(json_object_get(json, "until_s"));
 	return copy(principal->id, sizeof principal->id, json_object_get(json, "id")) &&
 	       copy(principal->name, sizeof principal->name, json_object_get(json, "name")) &&
 	       copy(principal->tenant, sizeof principal->tenant, json_object_get(json, "tenant")) &&
@@ -208,25 +219,63 @@ char *tokens_mint(const struct tokens *tokens, struct principal *principal, stru
 	return token_mint(tokens->key, principal, err);
 }
 
-char *tokens_create(struct tokens *tokens, struct principal *principal, const char *by, uint64_t now_s,
-                    struct error *err)
+char *tokens_add(struct tokens *tokens, struct token_record *record, uint64_t now_s, struct error *err)
 {
 	drop_expired(tokens, now_s);
 	if (tokens->count == TOKENS_MOST) {
 		error_set(err, ENOSPC, "there are %d tokens, the most that are kept", TOKENS_MOST);
 		return NULL;
 	}
-	char *token = tokens_mint(tokens, principal, err);
+	struct principal bearer = record->principal;
+	if (record->uses > 0)
+		bearer.rights = RIGHT_REDEEM;
+	char *token = tokens_mint(tokens, &bearer, err);
 	if (!token)
 		return NULL;
-	struct token_record *record = &tokens->records[tokens->count++];
-	*record = (struct token_record){.principal = *principal, .created_s = now_s};
-	snprintf(record->by, sizeof record->by, "%s", by);
+	memcpy(record->principal.id, bearer.id, sizeof bearer.id);
+	record->created_s = now_s;
+	tokens->records[tokens->count++] = *record;
 	if (save(tokens, err) == 0)
 		return token;
 	tokens->count--;
+	explicit_bzero(token, strlen(token));
 	free(token);
 	return NULL;
+}
+
+const char *token_link_fault(const struct token_record *record, uint64_t now_s)
+{
+	if (!record || record->uses == 0)
+		return "the link is not known here";
+	if (record->is_revoked)
+		return "the link was revoked";
+	if (record->used >= record->uses)
+		return "the link was used already";
+	return is_expired(&record->principal, now_s) ? "the link has expired" : NULL;
+}
+
+static struct token_record *own_record(struct tokens *tokens, const char *id)
+{
+	const struct token_record *record = tokens_find(tokens, id);
+	return record ? &tokens->records[record - tokens->records] : NULL;
+}
+
+/* The link's place in the list may change when another record is added. */
+char *tokens_redeem(struct tokens *tokens, const char *id, uint64_t now_s, struct principal *principal,
+                    struct error *err)
+{
+	struct token_record *link = own_record(tokens, id);
+	assert(link && !token_link_fault(link, now_s));
+	struct token_record record = {.principal = link->principal};
+	uint64_t expires_s = now_s + link->lasts_s;
+	memcpy(record.by, link->by, sizeof record.by);
+	record.principal.expires_s = link->until_s > 0 && link->until_s < expires_s ? link->until_s : expires_s;
+	link->used++;
+	char *token = tokens_add(tokens, &record, now_s, err);
+	if (!token)
+		own_record(tokens, id)->used--;
+	*principal = record.principal;
+	return token;
 }
 
 int tokens_revoke(struct tokens *tokens, const struct token_record *record, struct error *err)

@@ -1,12 +1,14 @@
 """The README's first two lines, as somebody types them who has just cloned the tree."""
 
 import os
+import re
 import signal
 import subprocess
 import time
 
 import pytest
 from conftest import TOP
+from wire import Client, RemoteError
 
 DEV = str(TOP / "dev")
 
@@ -61,3 +63,29 @@ def test_broken_off_it_leaves_no_server(built, number, code):
         process.send_signal(number)
     assert process.wait(60) in (code, -number)
     assert servers() - before == set()
+
+
+def test_the_link_that_it_prints_is_good_once(built):
+    """`./dev run`: whoever opens the link first gets a token with every right; nobody else does by it."""
+    process = subprocess.Popen([DEV, "run", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        printed = []
+        for line in process.stderr:
+            printed.append(line)
+            if found := re.search(r"open http://([0-9.]+):([0-9]+)/#(\S+)", line):
+                break
+        if not found and "is in use" in "".join(printed):
+            pytest.skip("this tree's server runs already")
+        assert found, printed
+        address, link = (found[1], int(found[2])), found[3]
+        with Client(address, link) as browser:
+            own = browser.call("token.redeem")["token"]
+        with Client(address, own) as browser:
+            assert browser.hello["rights"] == ["read", "run", "manage", "admin"]
+        with pytest.raises(RemoteError) as caught:
+            Client(address, link)
+        assert "the link was used already" in str(caught.value)
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 0

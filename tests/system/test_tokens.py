@@ -1,11 +1,14 @@
 """Tokens and tenants: who is let in, what they see of each other, and how somebody is shown the door."""
 
 import json
+import os
 import re
 import signal
+import threading
 import time
 
 import pytest
+from test_gateway import again, gateway
 from wire import RemoteError
 
 
@@ -222,6 +225,127 @@ def test_what_was_revoked_stays_revoked(start_server):
     with pytest.raises(RemoteError) as caught:
         server.client(token=token)
     assert caught.value.code == "unauthenticated"
+
+
+def redeemed(server, link):
+    with server.client(token=link) as bearer:
+        return bearer.call("token.redeem")
+
+
+def test_a_link_is_good_once(server):
+    """Who opens a link gets a token of his own, with the rights and the life that the link was made for; the link itself allows
+    nothing else. Of several who race for it exactly one wins, the others are told, and so is who comes later."""
+    with server.client() as owner:
+        number, link = made(owner, name="browser", rights=["read", "manage"], uses=1, expires_ms=3600000)
+        racers = [server.client(token=link) for _ in range(8)]
+        assert racers[0].hello["rights"] == ["redeem"] and racers[0].hello["principal"] == "browser"
+        for method, params in (("session.list", {}), ("session.create", {}), ("template.list", {}), ("token.list", {}),
+                               ("token.create", {"name": "x", "rights": ["read"]}), ("token.revoke", {"id": number}), ("server.info", {})):
+            assert refused(racers[0], method, **params).code == "forbidden", method
+        assert refused(owner, "token.redeem").code == "forbidden"
+        told, begin = [], threading.Barrier(len(racers))
+
+        def race(racer):
+            begin.wait()
+            try:
+                told.append(racer.call("token.redeem"))
+            except RemoteError as error:
+                told.append(error)
+
+        threads = [threading.Thread(target=race, args=(racer,)) for racer in racers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        won = [one for one in told if isinstance(one, dict)]
+        assert len(told) == len(racers) and len(won) == 1, told
+        assert {(one.code, str(one)) for one in told if one not in won} == {("unauthenticated", "unauthenticated: the link was used already")}
+        for racer in racers:
+            racer.close()
+        with pytest.raises(RemoteError) as caught:
+            server.client(token=link)
+        assert caught.value.code == "unauthenticated" and "the link was used already" in str(caught.value)
+        with server.client(token=won[0]["token"]) as bearer:
+            assert bearer.hello["rights"] == ["read", "manage"] and bearer.hello["principal"] == "browser"
+        rows = {row["id"]: row for row in owner.call("token.list")["tokens"]}
+        assert (rows[number]["uses"], rows[number]["used"]) == (1, 1)
+        own = rows[won[0]["id"]]
+        assert (own["uses"], own["used"], own["by"], own["revoked"]) == (0, 0, "owner", False)
+        assert 3590 < own["expires_us"] / 1e6 - time.time() < 3610, "from its use on"
+        owner.call("token.revoke", id=won[0]["id"])
+        with pytest.raises(RemoteError):
+            server.client(token=won[0]["token"])
+
+
+def test_a_link_that_nobody_uses(server):
+    """It is worthless once its time is over, or when it was revoked; what it gives is bounded even where nobody said how."""
+    with server.client() as owner:
+        _, short = made(owner, uses=1, redeem_ms=1000)
+        number, revoked = made(owner, uses=1)
+        rows = {row["id"]: row for row in owner.call("token.list")["tokens"]}
+        assert 3500 < rows[number]["expires_us"] / 1e6 - time.time() < 3610
+        owner.call("token.revoke", id=number)
+        time.sleep(2.1)
+        for link in (short, revoked):
+            with pytest.raises(RemoteError) as caught:
+                server.client(token=link)
+            assert caught.value.code == "unauthenticated"
+        number = redeemed(server, made(owner, uses=1)[1])["id"]
+        rows = {row["id"]: row for row in owner.call("token.list")["tokens"]}
+        assert 29 < (rows[number]["expires_us"] / 1e6 - time.time()) / 86400 < 31
+
+
+def test_a_link_gives_no_more_than_its_maker_has(server):
+    """Neither more rights nor a longer life; and what makes no sense is named."""
+    with server.client() as owner:
+        for params, field in (({"uses": 257}, "uses"), ({"uses": -1}, "uses"), ({"redeem_ms": 1000}, "redeem_ms"),
+                              ({"uses": 1, "redeem_ms": 0}, "redeem_ms"), ({"uses": 1, "rights": ["redeem"]}, "rights")):
+            assert refused(owner, "token.create", name="x", **params).data["field"] == field, params
+        _, short = made(owner, rights=["admin", "read"], expires_ms=60000)
+        with server.client(token=short) as maker:
+            assert refused(maker, "token.create", name="x", uses=1, rights=["run"]).code == "forbidden"
+            for params in ({"expires_ms": 70000}, {"redeem_ms": 70000}):
+                error = refused(maker, "token.create", name="x", rights=["read"], uses=1, **params)
+                assert error.code == "forbidden" and error.data["field"] in params
+            link = made(maker, rights=["read"], uses=1)[1]
+        number = redeemed(server, link)["id"]
+        rows = {row["id"]: row for row in owner.call("token.list")["tokens"]}
+        assert rows[number]["expires_us"] / 1e6 - time.time() < 61
+
+
+def test_a_used_link_stays_used(start_server):
+    """The gateway is killed before and after a link was used: an unused one is good for the next gateway, a used one is not."""
+    server = start_server()
+    with server.client() as owner:
+        _, link = made(owner, uses=1)
+    os.kill(gateway(server), signal.SIGKILL)
+    with again(server, token=link) as bearer:
+        token = bearer.call("token.redeem")["token"]
+    os.kill(gateway(server), signal.SIGKILL)
+    with again(server, token=token) as own:
+        assert own.hello["rights"] == ["read", "run", "manage"]
+    with pytest.raises(RemoteError) as caught:
+        server.client(token=link)
+    assert "the link was used already" in str(caught.value)
+
+
+def test_the_command_for_a_link(server):
+    """`sandbar token link` prints an address that a browser opens, and what it is good for; `ls` tells whether it was used."""
+    def said(*argv):
+        done = server.command("token", *argv)
+        return [text.decode() for text in done.communicate(timeout=60)] + [done.returncode]
+
+    out, err, code = said("link", "--rights", "read,admin", "--expires", "2h")
+    address, token = out.strip().split("/#")
+    assert code == 0 and address == f"http://{server.address[0]}:{server.address[1]}" and "one browser" in err
+    number = err.split()[-1]
+    row = next(line for line in said("ls")[0].splitlines() if line.startswith(number))
+    assert "read,admin" in row and " 0/1 " in row and row.endswith(" browser")
+    with server.client(token=redeemed(server, token)["token"]) as bearer:
+        assert bearer.hello["rights"] == ["read", "admin"]
+    assert f"{number} " in said("ls")[0] and " 1/1 " in said("ls")[0]
+    told = json.loads(said("link", "--json")[0])
+    assert told["link"] == f"{address}/#{told['token']}" and redeemed(server, told["token"])
 
 
 def test_the_command(server):

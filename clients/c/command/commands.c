@@ -72,9 +72,10 @@ const struct command COMMANDS[] = {
      2, 2, PROGRAM_NO, command_kill},
 	{"end", "SESSION…", "End sessions, with all that runs in them", NULL, 1, 1000, PROGRAM_NO, command_end},
 	{"info", "[SESSION]", "Show everything about a session, or the server", NULL, 0, 1, PROGRAM_NO, command_info},
-	{"token", "new | ls | revoke ID", "Make, list and revoke tokens",
-     "`new` prints the token, once; who has it may use the server with the token's rights. `revoke` closes its "
-     "connections, too.\nNeeds the right `admin`, which the owner's token has.",
+	{"token", "new | link | ls | revoke ID", "Make, list and revoke tokens",
+     "`new` prints the token, once; who has it may use the server with the token's rights. `link` prints a link that "
+     "signs one browser in: it is good once, within an hour. `revoke` closes a token's connections, too.\nNeeds the "
+     "right `admin`, which the owner's token has.",
      1, 2, PROGRAM_NO, command_token},
 	{"doctor", "", "Show which layers of isolation this host gives",
      "Asks the server, or `sandbard --doctor` when none answers. Exit code 0 when all essential layers are on.", 0, 0,

@@ -1,6 +1,8 @@
 #include "link.h"
 
 #include "clients/c/failure.h"
+#include "json.h"
+#include "query.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,4 +86,47 @@ int link_read(const struct options *options, char **url, char **token, struct sa
 	int status = split(line, url, token, error);
 	explicit_bzero(line, sizeof(line));
 	return status;
+}
+
+/* ---- Printing one ---- */
+
+/* The server's address as a browser writes it. */
+static void print_address(const char *url)
+{
+	static const struct {
+		const char *ours, *page;
+	} SCHEMES_OF_PAGES[] = {{"ws://", "http://"},
+	                        {"wss://", "https://"},
+	                        {"http://", "http://"},
+	                        {"https://", "https://"},
+	                        {"", "http://"}};
+	size_t i = 0;
+
+	while (strncmp(url, SCHEMES_OF_PAGES[i].ours, strlen(SCHEMES_OF_PAGES[i].ours)) != 0)
+		i++;
+	const char *host = url + strlen(SCHEMES_OF_PAGES[i].ours);
+	printf("%s%.*s/", SCHEMES_OF_PAGES[i].page, (int)strcspn(host, "/?#"), host);
+}
+
+void link_print(const char *url, const struct reader *result)
+{
+	struct view token = query_text(result, "token");
+
+	print_address(url);
+	printf("#%.*s\n", (int)token.length, token.data);
+	fflush(stdout);
+}
+
+void link_print_json(const char *url, const struct reader *result, const char *id)
+{
+	struct reader name = query_field(result, id), token = query_field(result, "token");
+	struct view text = query_text(result, "token");
+
+	printf("{\"%s\": ", id);
+	json_value(stdout, &name);
+	fputs(", \"token\": ", stdout);
+	json_value(stdout, &token);
+	fputs(", \"link\": \"", stdout);
+	print_address(url);
+	printf("#%.*s\"}\n", (int)text.length, text.data);
 }

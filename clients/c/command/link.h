@@ -10,10 +10,16 @@
 #define SANDBAR_COMMAND_LINK_H
 
 #include "options.h"
+#include "protocol/reader.h"
 
 /* Whether the first argument is a link, or asks for one. Also true once it was read. */
 bool link_is(const struct options *options);
 /* Where it leads, and its token; both are the caller's (free()). -1 with ERROR. */
 int link_read(const struct options *options, char **url, char **token, struct sandbar_error *error);
+
+/* Print the link that has the `token` of RESULT, to the server at URL, as a browser writes it. */
+void link_print(const char *url, const struct reader *result);
+/* The same as JSON, beside the token itself and RESULT's ID. */
+void link_print_json(const char *url, const struct reader *result, const char *id);
 
 #endif

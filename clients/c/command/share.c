@@ -2,55 +2,25 @@
 #include "ask.h"
 #include "columns.h"
 #include "commands.h"
-#include "json.h"
+#include "link.h"
 #include "query.h"
 #include "when.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The server's address as a browser writes it. */
-static void print_address(const char *url)
-{
-	static const struct {
-		const char *ours, *page;
-	} SCHEMES[] = {{"ws://", "http://"},
-	               {"wss://", "https://"},
-	               {"http://", "http://"},
-	               {"https://", "https://"},
-	               {"", "http://"}};
-	size_t i = 0;
-
-	while (strncmp(url, SCHEMES[i].ours, strlen(SCHEMES[i].ours)) != 0)
-		i++;
-	const char *host = url + strlen(SCHEMES[i].ours);
-	printf("%s%.*s/", SCHEMES[i].page, (int)strcspn(host, "/?#"), host);
-}
-
-/* The answer, and the link beside it. */
 static void print_link_json(const struct context *context, const struct reader *result)
 {
-	struct reader share = query_field(result, "share"), token = query_field(result, "token");
-	struct view text = query_text(result, "token");
-
-	fputs("{\"share\": ", stdout);
-	json_value(stdout, &share);
-	fputs(", \"token\": ", stdout);
-	json_value(stdout, &token);
-	fputs(", \"link\": \"", stdout);
-	print_address(context->url);
-	printf("#%.*s\"}\n", (int)text.length, text.data);
+	link_print_json(context->url, result, "share");
 }
 
 static void print_link(const struct context *context, const struct reader *result)
 {
 	const struct options *options = context->options;
-	struct view token = query_text(result, "token"), share = query_text(result, "share");
+	struct view share = query_text(result, "share");
 	uint64_t uses = options->uses ? options->uses : 1;
 
-	print_address(context->url);
-	printf("#%.*s\n", (int)token.length, token.data);
-	fflush(stdout);
+	link_print(context->url, result);
 	context_say("it lets %" PRIu64 " client%s in as %s; `sandbar share revoke` takes it back by its id, %.*s", uses,
 	            uses == 1 ? "" : "s", options->role ? options->role : "viewer", (int)share.length, share.data);
 }

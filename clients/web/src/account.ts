@@ -1,8 +1,8 @@
 import { Connection, SandbarError } from "sandbar";
 import { lasting, ofTab } from "./store.js";
 
-/** The principal of the link that `./dev run` prints. Its token is given up for one of the browser's own. */
-const LINK = "link";
+/** The one right of a sign-in link (PROTOCOL.md §3.4, `token.redeem`): it is good for a token of the browser's own, once. */
+const REDEEM = "redeem";
 const CLIENT = "sandbar-web/0.1";
 
 /** Who this page is: a token, and the id by which its input is known. */
@@ -11,27 +11,35 @@ export interface Account {
 	readonly clientId: Uint8Array;
 	/** Another tab is this very client: this one must not type, or input would be confused. */
 	readonly isSecond: boolean;
+	/** The token is a sign-in link's. */
+	readonly isLink?: boolean;
 }
 
 /** What the address says behind `#`: a token alone, as links have it, or `session=ID`. */
 export interface Fragment {
 	readonly session: string | null;
 	readonly token: string | null;
+	/** It is a sign-in link's. */
+	readonly isLink: boolean;
 }
 
 /** A token is taken out of the address at once, so that it is in no history. */
 export function takeFragment(): Fragment {
 	const text = location.hash.slice(1);
 	if (!text.includes(".")) {
-		return { session: new URLSearchParams(text).get("session"), token: null };
+		return { session: new URLSearchParams(text).get("session"), token: null, isLink: false };
 	}
-	const session = claimsOf(text).ses ?? null;
+	const { ses, rights } = claimsOf(text);
+	const session = ses ?? null;
 	history.replaceState(null, "", location.pathname + (session ? `#session=${session}` : ""));
-	return { session, token: text };
+	return { session, token: text, isLink: rights?.includes(REDEEM) === true };
 }
 
 /** The account for FRAGMENT: a link's, that of a link which was opened here before, or the browser's own. */
-export async function accountFor({ session, token }: Fragment): Promise<Account | null> {
+export async function accountFor({ session, token, isLink }: Fragment): Promise<Account | null> {
+	if (isLink && token) {
+		return { token, clientId: await tabId(), isSecond: false, isLink };
+	}
 	const shareKey = session && `share.${session}`;
 	if (shareKey && token) {
 		lasting.set(shareKey, JSON.stringify({ token, client: toHex(randomId()) }));
@@ -46,27 +54,36 @@ export async function accountFor({ session, token }: Fragment): Promise<Account 
 	return own === null ? null : { token: own, clientId: await tabId(), isSecond: false };
 }
 
-/** Connect, and change a link's token for one that is this browser's alone: the link is good once. */
+/** Connect; by a link with the token that one gets by it. */
 export async function connect(account: Account, watch: (connection: Connection) => void): Promise<Connection> {
-	const options = { url: location.origin, client: CLIENT, clientId: account.clientId, persist: true };
-	const connection = new Connection({ ...options, token: account.token });
-	watch(connection);
-	const { principal, rights } = await connection.open();
-	if (principal !== LINK) {
-		return connection;
+	if (account.isLink) {
+		lasting.set("token", await tokenBy(account, watch));
+		return open({ ...account, token: lasting.get("token") ?? "" }, watch);
 	}
-	const { token } = await connection.call("token.create", {
-		name: "browser",
-		rights,
-		expires_ms: leftMs(account.token),
-	});
-	lasting.set("token", token as string);
-	await connection.call("token.revoke", { id: claimsOf(account.token).jti });
-	connection.close();
-	const own = new Connection({ ...options, token: token as string });
-	watch(own);
-	await own.open();
-	return own;
+	return open(account, watch);
+}
+
+async function open({ token, clientId }: Account, watch: (connection: Connection) => void): Promise<Connection> {
+	const connection = new Connection({ url: location.origin, client: CLIENT, clientId, persist: true, token });
+	watch(connection);
+	await connection.open();
+	return connection;
+}
+
+/** This browser's own token, for a link; where the link is not good (any more), the one that the browser has. */
+async function tokenBy(link: Account, watch: (connection: Connection) => void): Promise<string> {
+	try {
+		const connection = await open(link, watch);
+		const { token } = await connection.call("token.redeem");
+		connection.close();
+		return token as string;
+	} catch (error) {
+		const own = lasting.get("token");
+		if (own !== null && error instanceof SandbarError && error.code === "unauthenticated") {
+			return own;
+		}
+		throw error;
+	}
 }
 
 /** Forget what was not good. */
@@ -119,20 +136,14 @@ function claim(id: string): Promise<boolean> {
 	});
 }
 
-/** What a token says of itself, as far as a page needs it: its id, and the session that it is for. The server checks it. */
-function claimsOf(token: string): { readonly jti?: string; readonly ses?: string; readonly exp?: number } {
+/** What a token says of itself, as far as a page needs it: the session that it is for, its rights. The server checks it. */
+function claimsOf(token: string): { readonly ses?: string; readonly rights?: readonly string[] } {
 	try {
 		const text = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
 		return JSON.parse(atob(text)) as ReturnType<typeof claimsOf>;
 	} catch {
 		return {};
 	}
-}
-
-/** How long a token is still good, with a minute for clocks that differ; undefined = for ever. */
-function leftMs(token: string): number | undefined {
-	const { exp } = claimsOf(token);
-	return exp === undefined ? undefined : Math.max(1000, exp * 1000 - Date.now() - 60_000);
 }
 
 function randomId(): Uint8Array {

@@ -114,6 +114,15 @@ export function explain(error: { readonly code: string; readonly message: string
 	return told[error.code] ?? ["That did not work", error.message];
 }
 
+/** Why a sign-in link does not sign in, and how one comes by another. */
+export function explainLink({ message }: { readonly message: string }): readonly [string, string] {
+	const told = message.charAt(0).toUpperCase() + message.slice(1);
+	return [
+		"This link does not sign in any more",
+		`${told}. Such a link is good once, and not for long. On the server, “sandbar token link” prints another.`,
+	];
+}
+
 /** Show a page by MAIN, unless the browser lacks what that needs; then needs.js has said so. */
 export function begin(main: () => Promise<void>): void {
 	if (!document.documentElement.hasAttribute("data-lacking")) {

@@ -1,7 +1,7 @@
 import { SandbarError } from "sandbar";
 import { forget, takeFragment, type Fragment } from "./account.js";
 import { button, fill } from "./dom.js";
-import { PageFrame, begin, explain } from "./frame.js";
+import { PageFrame, begin, explain, explainLink } from "./frame.js";
 
 /** The way out of a page that cannot go on. */
 export function homeLink(): HTMLElement {
@@ -36,7 +36,11 @@ export function openPage(
 				throw error;
 			}
 			forget(isOfServer ? { ...fragment, session: null } : fragment, error);
-			refuse(frame, error, way());
+			if (fragment.isLink && error.code === "unauthenticated") {
+				frame.stop(...explainLink(error), way());
+			} else {
+				refuse(frame, error, way());
+			}
 		}
 	});
 }

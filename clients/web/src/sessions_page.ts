@@ -202,16 +202,16 @@ function tagsOf(info: SessionInfo): readonly HTMLElement[] {
 	);
 }
 
-async function show(frame: PageFrame, { session, token }: Fragment): Promise<void> {
+async function show(frame: PageFrame, { session, token, isLink }: Fragment): Promise<void> {
 	if (session !== null && token !== null) {
 		location.replace(`/session#${token}`); // a link into one session
 		return;
 	}
-	const account = await accountFor({ session: null, token });
+	const account = await accountFor({ session: null, token, isLink });
 	if (!account) {
 		frame.stop(
 			"Who are you?",
-			"This server wants to know. Open the link that it printed when it was started, or one that somebody shared with you.",
+			"This server wants to know. Open a link that “sandbar token link” prints on it, or one that somebody shared with you.",
 			reloadButton(),
 		);
 		return;

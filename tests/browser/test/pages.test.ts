@@ -11,9 +11,9 @@ const house = await House.ofFile();
 test("from the link to a shared, driven, annotated terminal", async () => {
 	const program = await house.program();
 	const { token } = await program.call("token.create", {
-		name: "link",
+		name: "browser",
 		rights: ["read", "run", "manage", "admin"],
-		expires_ms: 24 * 3_600_000,
+		uses: 1,
 	});
 	const owner = await house.visitor();
 	await owner.page.goto(`${house.url}/#${token as string}`);
@@ -65,7 +65,42 @@ test("from the link to a shared, driven, annotated terminal", async () => {
 	await owner.page.locator(".session").first().waitFor();
 	const again = await house.visitor();
 	await again.page.goto(`${house.url}/#${token as string}`);
-	await again.page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
+	await again.page.getByRole("heading", { name: "This link does not sign in any more" }).waitFor();
+	await again.page.getByText(/The link was used already\..*“sandbar token link” prints another/).waitFor();
+});
+
+test("of two browsers that open one link one is signed in, stays so over a reload, and is told from the other", async () => {
+	const program = await house.program();
+	const { id, token } = await program.call("token.create", { name: "browser", uses: 1 });
+	const racers = [await house.visitor(), await house.visitor()] as const;
+	await Promise.all(racers.map(({ page }) => page.goto(`${house.url}/#${token as string}`)));
+	await Promise.all(racers.map(({ page }) => page.locator(".head").or(page.locator(".stop")).waitFor()));
+	const isIn = await racers[0].page.locator(".head").count();
+	const [winner, loser] = isIn ? racers : ([racers[1], racers[0]] as const);
+	await loser.page.locator(".stop", { hasText: "The link was used already." }).waitFor();
+	await loser.accessibility();
+	await winner.connected();
+	await winner.page.reload();
+	await winner.connected();
+	await winner.page.goto("about:blank");
+	await winner.page.goto(`${house.url}/#${token as string}`);
+	await winner.connected(); // who is signed in stays so
+	await loser.page.reload();
+	await loser.page.getByRole("heading", { name: "Who are you?" }).waitFor();
+	interface Row {
+		readonly id: string;
+		readonly name: string;
+		readonly used: number;
+		readonly created_us: number;
+		readonly expires_us: number | null;
+	}
+	const rows = (await program.call("token.list")).tokens as readonly Row[];
+	const link = rows.findIndex((row) => row.id === id);
+	assert.equal(rows[link]?.used, 1);
+	const own = rows[rows.length - 1];
+	assert.ok(own && own.id !== id && own.name === "browser" && own.expires_us !== null, JSON.stringify(rows));
+	await program.call("token.revoke", { id: own.id });
+	await winner.page.getByRole("heading", { name: /may not see|not good/ }).waitFor();
 });
 
 test("while somebody types, what an owner has open of the people stays", async () => {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_RIGHTS = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE | RIGHT_ADMIN };
+enum { ALL_RIGHTS = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE | RIGHT_ADMIN | RIGHT_REDEEM };
 
 static struct front front;
 static struct writer params;

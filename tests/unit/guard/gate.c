@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { ALL_RIGHTS = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE | RIGHT_ADMIN };
+enum { ALL_RIGHTS = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE | RIGHT_ADMIN | RIGHT_REDEEM };
 
 /* PROTOCOL.md §5: the least role of each frame that a client may send. Every other kind is nobody's. */
 static enum role least_of(unsigned kind)
@@ -51,7 +51,7 @@ static const struct {
 	{"session.remove", RIGHT_MANAGE}, {"session.note", RIGHT_RUN},       {"session.share", RIGHT_MANAGE},
 	{"session.shares", RIGHT_MANAGE}, {"session.unshare", RIGHT_MANAGE}, {"terminal.set", RIGHT_MANAGE},
 	{"terminal.take", RIGHT_RUN},     {"terminal.release", RIGHT_RUN},   {"terminal.grant", RIGHT_RUN},
-	{"terminal.request", RIGHT_RUN},  {"proof.keep", RIGHT_ADMIN},
+	{"terminal.request", RIGHT_RUN},  {"proof.keep", RIGHT_ADMIN},       {"token.redeem", RIGHT_REDEEM},
 };
 enum { NEEDED = sizeof needed / sizeof *needed };
 

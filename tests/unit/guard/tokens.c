@@ -50,8 +50,10 @@ static struct tokens *load(void)
 static char *create(struct tokens *tokens, struct principal *principal)
 {
 	struct error err = {0};
-	char *token = tokens_create(tokens, principal, "owner", NOW, &err);
+	struct token_record record = {.principal = *principal, .by = "owner"};
+	char *token = tokens_add(tokens, &record, NOW, &err);
 	cr_assert_not_null(token, "%s", err.message);
+	*principal = record.principal;
 	return token;
 }
 
@@ -86,13 +88,82 @@ Test(tokens, one_is_good_until_it_is_revoked)
 Test(tokens, what_is_remembered_expires)
 {
 	struct tokens *tokens = load();
-	struct principal ada = {.name = "ada", .tenant = "t", .expires_s = NOW + 10}, eve = {.name = "eve", .tenant = "t"};
+	struct principal ada = {.name = "ada", .tenant = "t", .expires_s = NOW + 10};
+	struct token_record eve = {.principal = {.name = "eve", .tenant = "t"}, .by = "owner"};
 	struct error err;
 	char *token = create(tokens, &ada);
 	cr_expect(is_good(tokens, token, NOW + 9) && !is_good(tokens, token, NOW + 10));
 	free(token);
-	free(tokens_create(tokens, &eve, "owner", NOW + 20, &err));
-	cr_expect(!tokens_find(tokens, ada.id) && tokens_find(tokens, eve.id), "what has expired is forgotten");
+	free(tokens_add(tokens, &eve, NOW + 20, &err));
+	cr_expect(!tokens_find(tokens, ada.id) && tokens_find(tokens, eve.principal.id), "what has expired is forgotten");
+	tokens_destroy(tokens);
+}
+
+/* --- links ---------------------------------------------------------------------------------------------------- */
+
+static struct token_record link_of(uint32_t uses)
+{
+	return (struct token_record){
+		.principal = {.name = "browser", .tenant = "t", .rights = RIGHT_READ | RIGHT_RUN, .expires_s = NOW + 10},
+		.by = "owner",
+		.uses = uses,
+		.lasts_s = 100,
+		.until_s = NOW + 105};
+}
+
+/* By the link one gets what its record says, once; the link itself can do nothing but that, and a gateway that comes
+ * after it knows that it was used. */
+Test(tokens, a_link_is_good_once)
+{
+	struct tokens *tokens = load();
+	struct principal old = {.name = "old", .tenant = "t", .expires_s = NOW + 1}, bearer, got;
+	struct token_record link = link_of(1);
+	struct error err = {0};
+	free(create(tokens, &old)); /* which is forgotten when the link is used, so that the link moves in the list */
+	char *shown = tokens_add(tokens, &link, NOW, &err);
+	cr_assert_not_null(shown, "%s", err.message);
+	const char *id = link.principal.id;
+	cr_assert(tokens_verify(tokens, shown, strlen(shown), NOW, &bearer));
+	cr_expect(bearer.rights == RIGHT_REDEEM && strcmp(bearer.id, id) == 0);
+	cr_expect_null(token_link_fault(tokens_find(tokens, id), NOW + 9));
+	cr_expect_str_eq(token_link_fault(tokens_find(tokens, id), NOW + 10), "the link has expired");
+	tokens_destroy(tokens);
+	tokens = load();
+	char *token = tokens_redeem(tokens, id, NOW + 2, &got, &err);
+	cr_assert_not_null(token, "%s", err.message);
+	cr_expect(got.rights == (RIGHT_READ | RIGHT_RUN) && got.expires_s == NOW + 102 && strcmp(got.name, "browser") == 0);
+	cr_expect(is_good(tokens, token, NOW + 101) && !is_good(tokens, token, NOW + 102));
+	for (int gateway = 0; gateway < 2; gateway++) {
+		const struct token_record *record = tokens_find(tokens, id);
+		cr_assert(record && record->used == 1 && tokens_find(tokens, got.id));
+		cr_expect_str_eq(token_link_fault(record, NOW + 3), "the link was used already");
+		tokens_destroy(tokens);
+		tokens = load();
+	}
+	free(token);
+	free(shown);
+	tokens_destroy(tokens);
+}
+
+Test(tokens, a_link_of_two_uses)
+{
+	struct tokens *tokens = load();
+	struct token_record link = link_of(2);
+	struct principal got[2];
+	struct error err = {0};
+	free(tokens_add(tokens, &link, NOW, &err));
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_null(token_link_fault(tokens_find(tokens, link.principal.id), NOW));
+		free(tokens_redeem(tokens, link.principal.id, NOW + 9, &got[i], &err));
+	}
+	cr_expect(strcmp(got[0].id, got[1].id) != 0 && got[0].expires_s == NOW + 105, "not beyond what its maker has");
+	cr_expect_str_eq(token_link_fault(tokens_find(tokens, link.principal.id), NOW), "the link was used already");
+	struct token_record other = link_of(1);
+	free(tokens_add(tokens, &other, NOW, &err));
+	cr_assert_eq(tokens_revoke(tokens, tokens_find(tokens, other.principal.id), &err), 0);
+	cr_expect_str_eq(token_link_fault(tokens_find(tokens, other.principal.id), NOW), "the link was revoked");
+	cr_expect_str_eq(token_link_fault(tokens_find(tokens, got[0].id), NOW), "the link is not known here");
+	cr_expect_str_eq(token_link_fault(NULL, NOW), "the link is not known here");
 	tokens_destroy(tokens);
 }
 
@@ -130,16 +201,21 @@ Test(tokens, a_damaged_file_is_not_overlooked)
 Test(tokens, what_cannot_be_written_has_not_happened)
 {
 	struct tokens *tokens = load();
-	struct principal ada = {.name = "ada", .tenant = "t"}, eve = {.name = "eve", .tenant = "t"};
+	struct principal ada = {.name = "ada", .tenant = "t"};
+	struct token_record eve = {.principal = {.name = "eve", .tenant = "t"}, .by = "owner"}, link = link_of(1);
 	struct error err = {0};
-	char *token = create(tokens, &ada);
+	char *token = create(tokens, &ada), *shown = tokens_add(tokens, &link, NOW, &err);
 	unlinkat(directory, "tokens.json", 0);
 	cr_assert_eq(mkdirat(directory, "tokens.json", 0700), 0); /* which no file can replace */
 	cr_expect_eq(tokens_revoke(tokens, tokens_find(tokens, ada.id), &err), -1);
 	cr_expect(!is_good(tokens, token, NOW) && strstr(err.message, "tokens.json"), "%s", err.message);
-	cr_expect_null(tokens_create(tokens, &eve, "owner", NOW, &err));
-	cr_expect_null(tokens_find(tokens, eve.id));
+	cr_expect_null(tokens_add(tokens, &eve, NOW, &err));
+	cr_expect_null(tokens_find(tokens, eve.principal.id));
+	struct principal got;
+	cr_expect_null(tokens_redeem(tokens, link.principal.id, NOW, &got, &err));
+	cr_expect_null(token_link_fault(tokens_find(tokens, link.principal.id), NOW), "its use was not written down");
 	unlinkat(directory, "tokens.json", AT_REMOVEDIR);
 	tokens_destroy(tokens);
 	free(token);
+	free(shown);
 }
