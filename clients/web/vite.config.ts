@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
+import { pagesNeed } from "./needs.js";
 import { strictXterm } from "./strict_xterm.js";
 
 const PACK_FROM_BYTES = 1024;
@@ -43,5 +44,5 @@ export default defineConfig({
 			),
 		},
 	},
-	plugins: [strictXterm(), packed()],
+	plugins: [pagesNeed(), strictXterm(), packed()],
 });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { embedNeeds } from "./needs.js";
 import { strictXterm } from "./strict_xterm.js";
 import { packed } from "./vite.config.js";
 
@@ -9,7 +10,7 @@ export default defineConfig({
 	build: {
 		outDir: process.env.SANDBAR_PAGES ?? "../../build/pages",
 		emptyOutDir: false,
-		target: "es2022",
+		target: "es2015", // so that an older browser can read it, and say what it lacks (needs.ts)
 		chunkSizeWarningLimit: 1000,
 		lib: {
 			entry: fileURLToPath(new URL("src/embed/script.ts", import.meta.url)),
@@ -18,5 +19,5 @@ export default defineConfig({
 			fileName: () => "embed.js",
 		},
 	},
-	plugins: [strictXterm(), packed()],
+	plugins: [strictXterm(), embedNeeds(), packed()],
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
+import { parse } from "acorn";
 import type { Page } from "playwright-core";
 import { Site, type Embedded } from "./site.js";
 import { EMOJI, EMOJI_SHOWN, House, test } from "./visitor.js";
@@ -188,6 +189,55 @@ test("a page's own xterm.js shows a session by the add-on, and types into it", a
 	await visitor.page.keyboard.type("4\n");
 	assert.equal(await ran, 4);
 	await session.end();
+});
+
+test("a browser that is too old is told what it lacks, in the place of each terminal", async () => {
+	const { session } = await house.session();
+	const { token } = await session.share({ role: "viewer" });
+	const tag = `<script src="${house.url}/embed.js" data-session="${session.id}" data-token="${token}"></script>`;
+	const element = `<sandbar-terminal session="${session.id}" token="${token}"></sandbar-terminal>`;
+	allowed.policy = `default-src 'none'; script-src ${house.url}; connect-src ${house.url} ${house.server.url}; img-src data:`;
+	allowed.html = `<body>${element}<main>${tag}</main>${element}`;
+	const without: Readonly<Record<string, () => void>> = {
+		"custom elements": () => Reflect.deleteProperty(window, "customElements"),
+		"WebSocket, style sheets made by scripts": () => {
+			Reflect.deleteProperty(window, "WebSocket");
+			Reflect.deleteProperty(CSSStyleSheet.prototype, "replaceSync");
+		},
+		"whole numbers of 64 bits": () => Reflect.deleteProperty(window, "BigInt"),
+	};
+	for (const [lacking, remove] of Object.entries(without)) {
+		const old = await house.visitor();
+		await old.context.addInitScript(remove);
+		await old.page.goto(allowed.origin);
+		const told = old.page.getByText(`This browser is too old to show the terminal: it lacks ${lacking}.`);
+		await old.page.waitForFunction(() => document.querySelectorAll("[role=status]").length === 3);
+		assert.equal(await told.count(), 3, lacking);
+		assert.equal(await old.page.locator("main").locator(told).count(), 1, "where the tag stands");
+		assert.deepEqual(old.faults, []);
+	}
+	await session.end();
+});
+
+test("in a browser that is too old an xterm.js of the page's own shows what it lacks", async () => {
+	allowed.policy = null;
+	allowed.html = `<body><link rel="stylesheet" href="/xterm.css"><div id="place"></div><script src="/xterm.js"></script>
+		<script src="${house.url}/embed.js"></script><script>
+			const terminal = new Terminal({ cols: 120 });
+			terminal.open(place);
+			terminal.loadAddon(new Sandbar.SandbarAddon({ url: "${house.url}", session: "x", token: "x" }));
+		</script>`;
+	const old = await house.visitor();
+	await old.context.addInitScript(() => Reflect.deleteProperty(window, "WebSocket"));
+	await old.page.goto(allowed.origin);
+	await old.page.locator(".xterm-rows", { hasText: "too old to show the terminal: it lacks WebSocket." }).waitFor();
+	assert.deepEqual(old.faults, []);
+});
+
+test("every browser since 2016 can read embed.js, and every one what the pages ask for", async () => {
+	const textOf = async (path: string): Promise<string> => (await fetch(house.url + path)).text();
+	parse(await textOf("/embed.js"), { ecmaVersion: 2015, sourceType: "script" });
+	parse(await textOf("/needs.js"), { ecmaVersion: 5, sourceType: "script" });
 });
 
 test("a page makes the tag, which works on that page and, as it was copied, on another; and the add-on too", async () => {

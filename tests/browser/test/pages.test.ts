@@ -320,7 +320,7 @@ test("a browser that is too old is told what it lacks, on every page", async () 
 	for (const path of ["/", "/session", "/replay"]) {
 		await old.page.goto(house.url + path);
 		await old.page.getByRole("heading", { name: "This browser is too old" }).waitFor();
-		await old.page.getByText("lacks: dialogs, style sheets made by scripts.").waitFor();
+		await old.page.getByText("lacks: style sheets made by scripts, dialogs.").waitFor();
 		assert.equal(await old.page.locator("header").count(), 0, "and nothing else is tried");
 		await old.accessibility();
 	}

@@ -1,17 +1,12 @@
-/* What these pages need of a browser, in words that an old one understands, too: it is told, instead of nothing at all. */
+/* Of the pages: it is told, instead of nothing at all. */
 (function () {
-	var needs = {
-		"WebSocket": "WebSocket" in window,
-		"script modules": "noModule" in document.createElement("script"),
-		"random numbers": "crypto" in window && "getRandomValues" in window.crypto,
-		"dialogs": "HTMLDialogElement" in window,
-		"style sheets made by scripts": "CSSStyleSheet" in window && "replaceSync" in window.CSSStyleSheet.prototype,
-		"ResizeObserver": "ResizeObserver" in window,
-		"Array.prototype.at": "at" in Array.prototype
+	NEEDS["script modules"] = function () {
+		return "noModule" in document.createElement("script");
 	};
-	var lacking = Object.keys(needs).filter(function (name) {
-		return !needs[name];
-	});
+	NEEDS["dialogs"] = function () {
+		return "HTMLDialogElement" in window;
+	};
+	var lacking = lackingOf(NEEDS);
 	if (lacking.length > 0) {
 		document.documentElement.setAttribute("data-lacking", ""); // see begin() in src/frame.ts
 		tell("This browser is too old", "Sandbar's pages need what it lacks: " + lacking.join(", ") + ".");
