@@ -3,7 +3,7 @@
  *
  *  1 ids         First of all: until the maps are written the process is nobody in its own namespace and may do
  *                nothing there. As root it waits for the parent to write them and becomes 0:0; as a normal user it
- *                writes its own (one id, setgroups denied) and stays who it is.
+ *                writes its own (one id, which is the users' inside, setgroups denied) and stays who it is.
  *  2 life        PDEATHSIG after the last change of credentials, since that clears it; then a look whether the parent
  *                died before.
  *  3 rlimits     Lowered while nothing depends on them yet.
@@ -28,6 +28,7 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/securebits.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
@@ -76,7 +77,7 @@ static int take_ids(struct child_setup *setup, struct error *err)
 {
 	const struct sandbox_host *host = setup->host;
 	if (!host->has_ranges)
-		return id_single_map((struct id_pair){INNER_UID, INNER_GID}, host->own, err);
+		return id_single_map((struct id_pair){setup->user, setup->user}, host->own, err);
 	if (wait_for_parent(setup, "the id maps were not written", err) < 0)
 		return -1;
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
@@ -177,13 +178,15 @@ static int raise_loopback(struct child_setup *setup, struct error *err)
 }
 
 /* As root init itself empties the bounding set when it drops what it has. With a single id it executes without any
- * capability, which it needs for that. */
+ * capability, which it needs for that, and may be 0 inside: that alone must give it none either. */
 static int forbid_privileges(struct child_setup *setup, struct error *err)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return error_set(err, errno, "PR_SET_NO_NEW_PRIVS");
 	if (setup->host->has_ranges)
 		return 0;
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED) < 0)
+		return error_set(err, errno, "PR_SET_SECUREBITS");
 	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
 		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
 			return error_set(err, errno, "PR_CAPBSET_DROP %d", capability);
@@ -236,12 +239,11 @@ static int execute_init(struct child_setup *setup, struct error *err)
 		return -1;
 	umask(022);
 	reset_signals();
-	char uid[16], gid[16], open_files[16], file_size[24];
-	snprintf(uid, sizeof uid, "%d", INNER_UID);
-	snprintf(gid, sizeof gid, "%d", INNER_GID);
+	char id[16], open_files[16], file_size[24];
+	snprintf(id, sizeof id, "%" PRIu32, setup->user);
 	snprintf(open_files, sizeof open_files, "%" PRIu32, setup->limits->open_files);
 	snprintf(file_size, sizeof file_size, "%" PRIu64, setup->limits->file_size);
-	char *const argv[INIT_ARGUMENTS + 1] = {"init", uid, gid, open_files, file_size, NULL};
+	char *const argv[INIT_ARGUMENTS + 1] = {"init", id, id, open_files, file_size, NULL};
 	char *const envp[] = {NULL};
 	syscall(SYS_execveat, EXEC_FD, "", argv, envp, AT_EMPTY_PATH);
 	return error_set(err, errno, "execute init");

@@ -13,6 +13,8 @@ struct child_setup {
 	const struct sandbox_host *host;
 	const char *hostname;
 	const struct sandbox_limits *limits;
+	uint32_t user;         /* the users' id inside, of user and group */
+	uint32_t init;         /* init's, once it has booted; the same where there is one id alone */
 	int tree;              /* the root tree's clone */
 	int sync;              /* gives one byte when the id maps are written (has_ranges) */
 	int report;            /* the pipe on which a failure is told */

@@ -28,7 +28,7 @@ static const struct place places[] = {
 	{"run", "/run", 0755, 0},
 };
 
-enum { PLACES = sizeof places / sizeof places[0] };
+enum { PLACES = sizeof places / sizeof places[0], TTY_GROUP = 5 /* as in the tree's etc/group */ };
 
 /* The clone is laid over "/" (no other path of the host need exist or be passable for this user), the two change
  * places, and the old root, then on top of the new one, goes. */
@@ -65,13 +65,25 @@ int child_mount_queues(struct child_setup *setup, struct error *err)
 	return result;
 }
 
+/* The kernel gives the directory and ptmx to 0 inside, whoever that is. Their owner could shut terminals, and remove them
+ * behind the kernel's back. */
+static int give_to_init(const struct child_setup *setup, int terminals, struct error *err)
+{
+	static const char *const names[] = {"", "ptmx"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (fchownat(terminals, names[i], setup->init, setup->init, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+			return error_set(err, errno, "chown `/dev/pts/%s`", names[i]);
+	return 0;
+}
+
 /* Without max= one sandbox could take all terminals of the host (kernel.pty.max, 4096). */
 int child_mount_terminals(struct child_setup *setup, struct error *err)
 {
 	char most[16], uid[16], gid[16];
+	bool has_ranges = setup->host->has_ranges;
 	snprintf(most, sizeof most, "%" PRIu32, setup->limits->ptys);
-	snprintf(uid, sizeof uid, "%d", INNER_UID);
-	snprintf(gid, sizeof gid, "%d", setup->host->has_ranges ? 5 : INNER_GID); /* 5: tty, as in the tree's etc/group */
+	snprintf(uid, sizeof uid, "%" PRIu32, setup->user);
+	snprintf(gid, sizeof gid, "%" PRIu32, has_ranges ? TTY_GROUP : setup->user);
 	const struct mount_option options[] = {
 		{"source", "devpts"}, {"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "0620"},
 		{"uid", uid},         {"gid", gid},          {"max", most},        {NULL, NULL},
@@ -79,17 +91,19 @@ int child_mount_terminals(struct child_setup *setup, struct error *err)
 	int fd = mount_create("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
 	if (fd < 0)
 		return -1;
-	int result = mount_attach(fd, AT_FDCWD, "/dev/pts", err);
+	int result = has_ranges ? give_to_init(setup, fd, err) : 0;
+	if (result == 0)
+		result = mount_attach(fd, AT_FDCWD, "/dev/pts", err);
 	close(fd);
 	return result;
 }
 
-static int make_places(int tmpfs, struct error *err)
+static int make_places(int tmpfs, uint32_t user, struct error *err)
 {
 	for (int i = 0; i < PLACES; i++) {
 		if (mkdirat(tmpfs, places[i].name, places[i].mode) < 0)
 			return error_set(err, errno, "mkdir `%s` on the workspace", places[i].name);
-		if (fchownat(tmpfs, places[i].name, INNER_UID, INNER_GID, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fchownat(tmpfs, places[i].name, user, user, AT_SYMLINK_NOFOLLOW) < 0)
 			return error_set(err, errno, "chown `%s` on the workspace", places[i].name);
 	}
 	return 0;
@@ -127,7 +141,7 @@ int child_mount_workspace(struct child_setup *setup, struct error *err)
 	if (tmpfs < 0)
 		return -1;
 	mode_t mask = umask(0);
-	int result = make_places(tmpfs, err);
+	int result = make_places(tmpfs, setup->user, err);
 	umask(mask);
 	if (result == 0)
 		result = attach_places(tmpfs, err);

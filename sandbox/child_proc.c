@@ -38,19 +38,22 @@ static const char *const shown[] = {
 	"version",     /* uname and the like, java */
 };
 
-/* With ids of their own the users' processes see no others; init, in group 0, sees all, as its killing of trees needs.
+/* With ids of their own the users' processes see no others; init, in a group of its own, sees all, as its killing of trees needs.
  * With a single id there is no group that only init is in: there it looks through a proc of its own, and in that of the
- * users what is not dumpable is invisible, init first of all. */
+ * users what is not dumpable is invisible, init first of all. Files of what is not dumpable belong to 0 inside: where that is
+ * the user, there is no sandbox without it. */
 int child_make_proc(struct child_setup *setup, struct error *err)
 {
-	const struct mount_option for_group[] = {{"source", "proc"}, {"hidepid", "invisible"}, {"gid", "0"}, {NULL, NULL}};
+	char init[16];
+	snprintf(init, sizeof init, "%" PRIu32, setup->init);
+	const struct mount_option for_group[] = {{"source", "proc"}, {"hidepid", "invisible"}, {"gid", init}, {NULL, NULL}};
 	const struct mount_option for_user[] = {{"source", "proc"}, {"hidepid", "invisible"}, {NULL, NULL}};
 	const struct mount_option plain[] = {{"source", "proc"}, {NULL, NULL}};
 	bool has_ranges = setup->host->has_ranges;
-	setup->proc = mount_create("proc", has_ranges ? for_group : for_user, INERT, NULL);
+	setup->proc = mount_create("proc", has_ranges ? for_group : for_user, INERT, setup->user == 0 ? err : NULL);
 	if (setup->proc >= 0)
 		setup->notes |= CHILD_HIDES_PROCESSES;
-	else
+	else if (setup->user != 0)
 		setup->proc = mount_create("proc", plain, INERT, err);
 	if (setup->proc < 0)
 		return -1;

@@ -9,8 +9,6 @@
 #include "sandbox.h"
 #include "seccomp.h"
 
-enum { INNER_UID = 1000, INNER_GID = 1000 }; /* of user processes */
-
 struct sandbox_host {
 	int init_fd; /* borrowed */
 	char *staging;

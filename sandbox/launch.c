@@ -1,5 +1,6 @@
 #include "launch.h"
 #include "root_tree.h"
+#include "sandbox/init/boot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,6 +65,14 @@ static bool has_v1(const struct launch *launch)
 	return launch->groups && cgroup_session_has_v1(launch->groups);
 }
 
+/* Where the users' processes are 0 inside, init is somebody else: the same id could signal it, or own what is its own. */
+static uint32_t id_of_init(const struct launch *launch, uint32_t user)
+{
+	if (!launch->host->has_ranges)
+		return user;
+	return user == 0 ? INIT_ASIDE_ID : 0;
+}
+
 static int start_child(struct launch *launch, struct ends *ends, struct error *err)
 {
 	struct clone_args args = {
@@ -75,6 +84,7 @@ static int start_child(struct launch *launch, struct ends *ends, struct error *e
 		args.flags |= CLONE_INTO_CGROUP;
 		args.cgroup = (unsigned)launch->cgroup;
 	}
+	const uint32_t user = inner_user_id((enum inner_user)launch->limits->user);
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
 	if (pid < 0) {
 		launch->pidfd = -1;
@@ -85,6 +95,8 @@ static int start_child(struct launch *launch, struct ends *ends, struct error *e
 			.host = launch->host,
 			.hostname = launch->hostname,
 			.limits = launch->limits,
+			.user = user,
+			.init = id_of_init(launch, user),
 			.tree = ends->tree,
 			.sync = ends->sync[SYNC_CHILD],
 			.report = ends->report[1],

@@ -1,6 +1,5 @@
 #include "limits.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -31,6 +30,7 @@ static const struct limits_row rows[] = {
 #undef TENANT_LIMIT
 	{NARROW(profile), PROFILE_DEFAULT, 0, PROFILES - 1, "profile: there is none of this number"},
 	{NARROW(own_time), 0, 0, 1, "own_time: 0 or 1 is allowed"},
+	{NARROW(user), INNER_USER_PLAIN, 0, INNER_USERS - 1, "user: there is none of this number"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -48,13 +48,26 @@ struct sandbox_limits sandbox_limits_default(void)
 	return limits;
 }
 
+static uint64_t value_of(const struct sandbox_limits *limits, const struct limits_row *row)
+{
+	const void *field = (const char *)limits + row->offset;
+	return row->wide ? *(const uint64_t *)field : *(const uint32_t *)field;
+}
+
 const char *sandbox_limits_check(const struct sandbox_limits *limits)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		const void *field = (const char *)limits + rows[i].offset;
-		uint64_t value = rows[i].wide ? *(const uint64_t *)field : *(const uint32_t *)field;
+		uint64_t value = value_of(limits, &rows[i]);
 		if (value < rows[i].least || value > rows[i].most)
 			return rows[i].complaint;
 	}
 	return NULL;
+}
+
+bool sandbox_limits_are_equal(const struct sandbox_limits *one, const struct sandbox_limits *other)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (value_of(one, &rows[i]) != value_of(other, &rows[i]))
+			return false;
+	return true;
 }

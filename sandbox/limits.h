@@ -5,8 +5,10 @@
 #ifndef SANDBAR_LIMITS_H
 #define SANDBAR_LIMITS_H
 
+#include "inner_user.h"
 #include "profile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sandbox_limits {
@@ -21,6 +23,7 @@ struct sandbox_limits {
 	uint32_t ptys;        /* terminals at once (devpts max=) */
 	uint32_t profile;     /* the system calls: enum profile */
 	uint32_t own_time;    /* 1: a time namespace, in which the clocks since boot begin with the sandbox */
+	uint32_t user;        /* who its processes are: enum inner_user */
 };
 
 /* The limits of a session that asked for nothing. */
@@ -28,5 +31,7 @@ struct sandbox_limits sandbox_limits_default(void);
 
 /* NULL if every number is in its range, else a text that says which is not, and what is allowed. */
 const char *sandbox_limits_check(const struct sandbox_limits *limits);
+
+bool sandbox_limits_are_equal(const struct sandbox_limits *one, const struct sandbox_limits *other);
 
 #endif

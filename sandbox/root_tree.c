@@ -34,7 +34,8 @@ static const char *const directories[] = {
 /* clang-format on */
 
 static const struct tree_file files[] = {
-	{"etc/passwd", "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+	/* root, since the users' processes may be him, in name. */
+	{"etc/passwd", "root:x:0:0:root:/work:/bin/bash\n"
                    "user:x:1000:1000:user:/work:/bin/bash\n"
                    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
 	{"etc/group", "root:x:0:\ntty:x:5:\nuser:x:1000:\nnogroup:x:65534:\n"},

@@ -16,9 +16,9 @@
  *
  * argv: "init", then decimal: uid and gid of user processes (inside), RLIMIT_NOFILE and RLIMIT_FSIZE of a user
  * process (0 = no limit). The environment is empty. As root's sandbox it runs as 0:0 inside with every
- * capability of its user namespace; as a normal user's it runs as uid:gid itself and has none (whoever executes it
- * has emptied the bounding set, which init cannot then). Limits that init does not set (RLIMIT_NPROC, RLIMIT_AS) are
- * passed on to user processes as they are.
+ * capability of its user namespace, and where 0 is the users' it becomes INIT_ASIDE_ID before anything else runs; as
+ * a normal user's it runs as uid:gid itself and has none (whoever executes it has emptied the bounding set, which init
+ * cannot then). Limits that init does not set (RLIMIT_NPROC, RLIMIT_AS) are passed on to user processes as they are.
  *
  * It finds /proc of its own pid namespace, in which it may see less than behind fd 6 and may write
  * /proc/self/oom_score_adj; /dev/pts/ptmx of a devpts of its own (ptmxmode=0666); /bin/sh for scripts
@@ -45,6 +45,9 @@ enum init_boot_fd {
 	INIT_PROC_FD = 6,
 };
 
+/* Init's user and group inside, where the users' are 0: one that nobody has there, and that no file belongs to. */
+enum { INIT_ASIDE_ID = 1 };
+
 enum init_boot_argument { INIT_ARG_UID = 1, INIT_ARG_GID, INIT_ARG_OPEN_FILES, INIT_ARG_FILE_SIZE, INIT_ARGUMENTS };
 
 /* What init tries, in this order. */
@@ -54,7 +57,7 @@ enum init_boot_step {
 	INIT_BOOT_DESCRIPTORS,
 	INIT_BOOT_FILTERS,
 	INIT_BOOT_SURROUNDINGS, /* signals, directory, limits */
-	INIT_BOOT_GROUPS,
+	INIT_BOOT_GROUPS,       /* and ids of its own */
 	INIT_BOOT_CAPABILITIES,
 	INIT_BOOT_NO_NEW_PRIVS,
 	INIT_BOOT_PARENT, /* the keeper is gone */

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -95,9 +96,14 @@ static int unblock_signals(const struct child_plan *plan)
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* What /proc has of a process that is not dumpable belongs to 0 inside, who is not init where it is the users'. */
 static int become_victim(const struct child_plan *plan)
 {
-	return plan->settings->resets_oom ? write_file("/proc/self/oom_score_adj", "0") : 0;
+	if (!plan->settings->resets_oom)
+		return 0;
+	int before = setfsuid(0), result = write_file("/proc/self/oom_score_adj", "0");
+	setfsuid((uid_t)before);
+	return result;
 }
 
 /* The others were set when init booted, and are inherited. */

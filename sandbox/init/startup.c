@@ -146,6 +146,18 @@ static int drop_groups(struct settings *settings)
 	return errno == EPERM && settings->uid == getuid() && settings->gid == getgid() ? 0 : -1;
 }
 
+/* Were the users' processes, who are 0 here, of init's id, they could signal it and would own what it owns. The capabilities
+ * are kept over the change, which makes a process dumpable where fs.suid_dumpable says so. */
+static int step_aside(struct settings *settings)
+{
+	if (settings->uid != 0 || !confine_has(CAP_SETUID))
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresgid(INIT_ASIDE_ID, INIT_ASIDE_ID, INIT_ASIDE_ID) < 0 ||
+	    setresuid(INIT_ASIDE_ID, INIT_ASIDE_ID, INIT_ASIDE_ID) < 0 || confine_capabilities(UINT64_MAX) < 0)
+		return -1;
+	return be_undumpable(settings);
+}
+
 static int reduce_capabilities(struct settings *settings)
 {
 	(void)settings;
@@ -202,6 +214,7 @@ static const struct {
 	{INIT_BOOT_SURROUNDINGS, reset_surroundings},
 	{INIT_BOOT_SURROUNDINGS, set_limits},
 	{INIT_BOOT_GROUPS, drop_groups},
+	{INIT_BOOT_GROUPS, step_aside},
 	{INIT_BOOT_CAPABILITIES, reduce_capabilities},
 	{INIT_BOOT_NO_NEW_PRIVS, refuse_new_privileges},
 	{INIT_BOOT_PARENT, die_with_parent},

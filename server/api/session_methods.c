@@ -446,6 +446,7 @@ static void write_info(struct writer *writer, const struct session *session)
 		write_end(writer, session->ended_us, session->end_reason);
 	write_limits(writer, &session->limits);
 	writer_key_str(writer, "profile", profile_name((enum profile)session->limits.profile));
+	writer_key_str(writer, "user", inner_user_name((enum inner_user)session->limits.user));
 	write_layers(writer, &session->layers, session->is_kept ? 0 : LAYER_COUNT);
 	writer_str(writer, "journal");
 	writer_map(writer, 3);
@@ -462,7 +463,7 @@ static void write_info(struct writer *writer, const struct session *session)
 
 static void answer_info(struct call *call, const struct session *session)
 {
-	writer_map(&call->result, SUMMARY_KEYS + 2 + (session->state == SESSION_ENDED ? 12 : 10));
+	writer_map(&call->result, SUMMARY_KEYS + 2 + (session->state == SESSION_ENDED ? 13 : 11));
 	write_info(&call->result, session);
 	write_tenant(&call->result, call);
 	writer_str(&call->result, "usage");

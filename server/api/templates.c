@@ -68,7 +68,7 @@ const struct param limit_fields[] = {
 static bool is_whole(const struct template *template)
 {
 	return memchr(template->name, '\0', sizeof template->name) && template->env_bytes <= TEMPLATE_ENV_BYTES &&
-	       template->env_count <= template->env_bytes &&
+	       template->env_count <= template->env_bytes && template->user < INNER_USERS &&
 	       (template->env_bytes == 0 || template->env[template->env_bytes - 1] == '\0');
 }
 
@@ -260,6 +260,7 @@ bool templates_apply(struct call *call, const struct session_create_args *args, 
 	    !layers_of(call, (const char *const *)args->require, &options->required_layers))
 		return false;
 	options->limits.own_time = has_time(options->required_layers);
+	options->limits.user = template->user;
 	if (wrong) {
 		call_fail(call, CODE_INVALID_PARAMS, "field", "limits", "%s", wrong);
 		return false;
@@ -278,6 +279,7 @@ static struct sandbox_spec template_spec(const struct template *template)
 	                            .required_layers = template->required_layers};
 	spec.limits.profile = template_profile(template);
 	spec.limits.own_time = has_time(template->required_layers);
+	spec.limits.user = template->user;
 	return spec;
 }
 
@@ -323,7 +325,7 @@ static void write_layers(struct writer *writer, uint32_t mask)
 
 static void write_template(struct writer *writer, const struct server *server, const struct template *template)
 {
-	writer_map(writer, 7 + PROOF_LIST_KEYS);
+	writer_map(writer, 8 + PROOF_LIST_KEYS);
 	writer_key_str(writer, "name", template->name);
 	write_set(writer, "limits", &template->limits);
 	write_set(writer, "most", &template->most);
@@ -335,6 +337,7 @@ static void write_template(struct writer *writer, const struct server *server, c
 		writer_str(writer, profile_name((enum profile)(template->profile - 1)));
 	else
 		writer_nil(writer);
+	writer_key_str(writer, "user", inner_user_name((enum inner_user) template->user));
 	proof_write(writer, server, template);
 }
 

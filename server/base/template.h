@@ -32,6 +32,7 @@ struct template
 	uint32_t env_count, env_bytes; /* of `env` */
 	uint32_t warm;                 /* sandboxes that stand ready */
 	uint32_t profile;              /* of system calls: enum profile + 1; 0 = not said */
+	uint32_t user;                 /* who its sessions' processes are: enum inner_user */
 	char env[TEMPLATE_ENV_BYTES];  /* "NAME=value", each ended by NUL */
 };
 

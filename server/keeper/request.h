@@ -75,7 +75,7 @@ struct keeper_measured {
 
 enum { KEEPER_EVENT_DIED = 100 };
 
-_Static_assert(sizeof(struct keeper_request) == 88, "the form of a request is fixed");
+_Static_assert(sizeof(struct keeper_request) == 96, "the form of a request is fixed");
 _Static_assert(sizeof(struct keeper_reply) == 288, "the form of a reply is fixed");
 
 #endif

@@ -1,6 +1,7 @@
 #include "template_section.h"
 
 #include "config_parse.h"
+#include "sandbox/inner_user.h"
 #include "sandbox/layer.h"
 #include "sandbox/profile.h"
 
@@ -45,6 +46,16 @@ static int parse_profile(const struct flag *flag, const char *text, void *field,
 	return 0;
 }
 
+static int parse_user(const struct flag *flag, const char *text, void *field, struct error *err)
+{
+	(void)flag;
+	int user = inner_user_find(text);
+	if (user < 0)
+		return error_set(err, 0, "there is no user `%.100s` inside; there are:" INNER_USER_NAMES, text);
+	*(uint32_t *)field = (uint32_t)user;
+	return 0;
+}
+
 #define FIELD(name) .offset = offsetof(struct template_section, name)
 #define LIMIT(name, field, form, argument_text, low, high, text)                                                       \
 	{                                                                                                                  \
@@ -85,6 +96,8 @@ static const struct flag rows[] = {
 	 .help = "sandboxes that stand ready for sessions that ask for\nno other limits (see --warm)"},
 	{"profile", "NAME", NULL, "default", parse_profile, FIELD(profile),
 	 .help = "the system calls: default, compute (one program, no\nnetwork) or build (no network); clients may then ask\nfor no other"},
+	{"user", "NAME", NULL, "user", parse_user, FIELD(user),
+	 .help = "who its processes are, inside: user, or root, in name\nalone: an id of 0 without any right"},
 	{"require", "LAYER", NULL, NULL, parse_layer, FIELD(layers), .repeats = true,
 	 .help = "a layer of confinement without which no session is made;\nmay be repeated"},
 	{"require-proof", "TIME", NULL, NULL, flag_duration, FIELD(require_proof_ms), .least = 1000, .most = 3650 * DAY_MS,
@@ -125,6 +138,7 @@ int template_section_take(const struct template_section *section, struct templat
 	template->require_proof_ms = section->require_proof_ms;
 	template->required_layers = section->layers;
 	template->profile = section->profile;
+	template->user = section->user;
 	template->warm = (uint32_t)section->warm;
 	template->env_count = section->env.count;
 	template->env_bytes = section->env.bytes;

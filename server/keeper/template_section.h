@@ -18,7 +18,7 @@ struct template_section {
 	uint64_t ttl_ms, most_ttl_ms;
 	uint64_t warm, require_proof_ms;
 	uint32_t layers;
-	uint32_t profile;
+	uint32_t profile, user;
 	struct template_env env;
 };
 

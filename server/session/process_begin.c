@@ -228,7 +228,9 @@ static void keep_first_input(struct process *process, const struct process_optio
 
 static void ask_driver(struct process *process, const struct process_options *options)
 {
-	const char **environment = environment_create(process->session->env, options->envp, options->terminal);
+	const struct session *session = process->session;
+	const char **environment = environment_create((enum inner_user)session->limits.user, session->env, options->envp,
+	                                              options->terminal);
 	const struct process_spec spec = {
 		.process = process->number,
 		.argv = options->argv,

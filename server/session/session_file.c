@@ -23,7 +23,7 @@ static const struct {
 #field, offsetof(struct sandbox_limits, field), sizeof(((struct sandbox_limits *)NULL)->field) \
 	}
 	ROW(memory),     ROW(workspace),  ROW(file_size), ROW(processes), ROW(inodes),   ROW(cpu_percent),
-	ROW(cpu_weight), ROW(open_files), ROW(ptys),      ROW(profile),   ROW(own_time),
+	ROW(cpu_weight), ROW(open_files), ROW(ptys),      ROW(profile),   ROW(own_time), ROW(user),
 #undef ROW
 };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };

@@ -1,7 +1,9 @@
 """Every probe of tests/containment/probe, from inside of a session, as root and as a user. The answer names the control."""
 
+import os
 import socket
 import subprocess
+import tempfile
 
 import attacked
 import pytest
@@ -26,31 +28,51 @@ def host_bait():
         yield listener
 
 
-# What a profile leaves out cannot all be tried in it: without a second process, what would end the first is left out.
-PROFILES = {"default": 8, "compute": 40, "build": 8}
+@pytest.fixture(scope="module", params=["root", "user"])
+def any_server(request, start_server):
+    """One with a template whose user is root in name."""
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("a server with root's rights needs root")
+    with tempfile.NamedTemporaryFile("w", prefix="sandbar-conf-") as config:
+        config.write("[template named]\nuser = root\n")
+        config.flush()
+        os.chmod(config.name, 0o644)
+        yield start_server("--config", config.name, user=request.param)
 
 
-@pytest.fixture(scope="module", params=PROFILES)
+# What is attacked: what its session asks for, its profile, and how many attempts it leaves out. Without a second process, what would
+# end the first is.
+ATTACKED = {
+    "default": ({}, "default", 8),
+    "compute": ({"profile": "compute"}, "compute", 40),
+    "build": ({"profile": "build"}, "build", 8),
+    "root in name": ({"template": "named"}, "default", 8),
+}
+
+
+@pytest.fixture(scope="module", params=ATTACKED)
 def outcome(request, any_server, probe, host_bait, tables):
-    """All of them run once in each profile, with a neighbour who holds the bait and another who answers an echo."""
+    """All of them run once in each profile, and where the user is root in name, with a neighbour who holds the bait and another who answers an echo."""
+    params, profile, skips = ATTACKED[request.param]
     with any_server.client() as client, any_server.client() as other:
         bait = Attacked(other, probe)
         holder = bait.start("bait", stdin=True)
         bait.channel.wait(lambda view: b"ready" in view.bytes(holder))
-        victim = Attacked(client, probe, profile=request.param)
+        victim = Attacked(client, probe, **params)
+        ids = victim.read("/proc/self/status").split(b"Uid:\t")[1].split()[0]
         mounts = victim.read("/proc/self/mounts")
         with Neighbour(any_server) as neighbour:
-            ending, told, complaint = victim.run("attack", request.param)
+            ending, told, complaint = victim.run("attack", profile)
         after = victim.read("/proc/self/mounts")
         survives = victim.shell("echo alive")["stdout"]
         victim.end()
         bait.end()
     rows = attacked.rows_of(told)
-    title = f"{len(rows)} probes against a session of the profile {request.param}, of a server that runs as {any_server.user}; " \
+    title = f"{len(rows)} probes against a session of the kind `{request.param}`, of a server that runs as {any_server.user}; " \
         f"{neighbour.told()}"
     tables.append((title, [("VERDICT", "GROUP", "PROBE", "CONTROL", "EXPECTED", "GOT", "ATTEMPT"), *rows]))
     return {"rows": rows, "ending": ending, "complaint": complaint, "mounts": (mounts, after), "survives": survives,
-            "neighbour": neighbour, "profile": request.param}
+            "neighbour": neighbour, "skips": skips, "id": (int(ids), 0 if params.get("template") else 1000)}
 
 
 def test_every_probe_is_stopped_by_its_control(outcome):
@@ -61,10 +83,14 @@ def test_every_probe_is_stopped_by_its_control(outcome):
     assert len(outcome["rows"]) >= 200 and outcome["ending"]["exit_code"] == 0, outcome["complaint"]
 
 
+def test_it_was_attacked_by_whom_it_should(outcome):
+    assert outcome["id"][0] == outcome["id"][1]
+
+
 def test_few_were_skipped(outcome):
     """A kernel may lack something; a suite that skips itself shows nothing."""
     skipped = [row.name for row in outcome["rows"] if row.verdict == "skipped"]
-    assert len(skipped) <= PROFILES[outcome["profile"]], skipped
+    assert len(skipped) <= outcome["skips"], skipped
 
 
 def test_the_session_and_its_neighbour_lived_on(outcome):

@@ -77,10 +77,11 @@ def test_a_changed_fingerprint_makes_it_stale(any_server, proof, tmp_path, fact)
     assert (code, json.loads(told)["fresh"], json.loads(told)["changed"]) == (1, False, fact)
 
 
-def test_another_policy_makes_it_stale(start_server, any_server, proof):
-    """The operator gives the template less memory: what was proved was another policy."""
+@pytest.mark.parametrize("said", ["memory = 256M", "user = root"])
+def test_another_policy_makes_it_stale(start_server, any_server, proof, said):
+    """The operator gives the template less memory, or another user: what was proved was another policy."""
     with tempfile.NamedTemporaryFile("w", prefix="sandbar-conf-") as config:
-        config.write("[template default]\nmemory = 256M\n")
+        config.write(f"[template default]\n{said}\n")
         config.flush()
         os.chmod(config.name, 0o644)
         changed = start_server("--config", config.name, user=any_server.user)

@@ -141,8 +141,9 @@ def test_the_command_makes_one(server):
     ("[template a]\nmemory = 1K\n", 2, "memory"),
     ("[template a]\nrequire = magic\n", 2, "no layer `magic`"),
     ("[template a]\nenv = x\n", 2, "NAME=VALUE"),
+    ("[template a]\nuser = admin\n", 2, "no user `admin` inside; there are: user root"),
     ("[template a]\nmemory = 64M\nmax-memory = 32M\n", 1, "over `max-memory`"),
-], ids=map(str, range(21)))
+], ids=map(str, range(22)))
 def test_a_mistake_is_told_with_its_line(programs, tmp_path, text, line, word):
     """A wrong name, value or section: exit code 2, and FILE:LINE with what is allowed."""
     file = tmp_path / "wrong.conf"

@@ -145,11 +145,11 @@ static int ask_inside(struct victim *victim, const char *subject, char fingerpri
 	return 0;
 }
 
-/* The layers that are on, the limits and the profile, which is told by its name, too. */
+/* The layers that are on, the limits, who runs in it, and the profile, which is told by its name, too. */
 static int ask_policy(struct victim *victim, struct proof_facts *facts, char profile[PROFILE_BYTES],
                       struct sandbar_error *error)
 {
-	static const char *const keys[] = {"layers", "limits", "profile"};
+	static const char *const keys[] = {"layers", "limits", "profile", "user"};
 	struct query query;
 	char *bytes;
 	size_t length;

@@ -5,7 +5,6 @@
 #include "server/base/session_id.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const ev_tstamp after_take_s = 0.05;
 static const ev_tstamp least_pause_s = 1., most_pause_s = 60.;
@@ -102,12 +101,9 @@ static const struct sandbox_events events = {
 
 /* --- keeping and taking ---------------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct sandbox_limits) == 3 * sizeof(uint64_t) + 8 * sizeof(uint32_t), "no padding to compare");
-
 static bool is_alike(const struct sandbox_spec *one, const struct sandbox_spec *other)
 {
-	return memcmp(&one->limits, &other->limits, sizeof one->limits) == 0 &&
-	       one->required_layers == other->required_layers;
+	return sandbox_limits_are_equal(&one->limits, &other->limits) && one->required_layers == other->required_layers;
 }
 
 void warm_init(struct warm_pool *pool, struct driver *driver, struct ev_loop *loop)

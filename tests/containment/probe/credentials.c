@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/securebits.h>
 #include <signal.h>
 #include <stdint.h>
@@ -27,19 +28,52 @@ static int make_own_file(void)
 	return close(fd);
 }
 
+/* Where it is ours already it was given nowhere. */
 static int give_away(const struct probe *probe)
 {
-	if (make_own_file() < 0)
+	struct stat before, after;
+	if (make_own_file() < 0 || stat(OWN_FILE, &before) < 0)
 		return errno;
-	return outcome_of(chown(OWN_FILE, (uid_t)probe->arguments[0], (gid_t)probe->arguments[1]));
+	if (chown(OWN_FILE, (uid_t)probe->arguments[0], (gid_t)probe->arguments[1]) < 0 || stat(OWN_FILE, &after) < 0)
+		return errno;
+	return before.st_uid == after.st_uid && before.st_gid == after.st_gid ? OUTCOME_NOTHING : OUTCOME_OPEN;
+}
+
+struct identity {
+	uid_t uids[3];
+	gid_t gids[3];
+	struct __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3];
+};
+
+static int read_identity(struct identity *identity)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	memset(identity, 0, sizeof *identity);
+	if (getresuid(&identity->uids[0], &identity->uids[1], &identity->uids[2]) < 0 ||
+	    getresgid(&identity->gids[0], &identity->gids[1], &identity->gids[2]) < 0)
+		return -1;
+	return (int)syscall(SYS_capget, &header, identity->capabilities);
+}
+
+/* Who is 0 in name may ask to be 0: he must get nothing by it, above all no capability. */
+static int become(const struct probe *probe)
+{
+	struct identity before, after;
+	if (read_identity(&before) < 0)
+		return errno;
+	int outcome = attempt_call(probe);
+	if (outcome != OUTCOME_OPEN || read_identity(&after) < 0)
+		return outcome;
+	return memcmp(&before, &after, sizeof before) == 0 ? OUTCOME_NOTHING : OUTCOME_OPEN;
 }
 
 /* setfsuid(2) tells no error: it returns what was before. */
 static int change_fsuid(const struct probe *probe)
 {
 	(void)probe;
+	int before = setfsuid((uid_t)-1);
 	setfsuid(0);
-	return setfsuid((uid_t)-1) == 0 ? OUTCOME_OPEN : OUTCOME_NOTHING;
+	return setfsuid((uid_t)-1) != before ? OUTCOME_OPEN : OUTCOME_NOTHING;
 }
 
 static int set_file_attribute(const struct probe *probe)
@@ -97,7 +131,10 @@ static int forge_credentials(const struct probe *probe)
 }
 
 /* clang-format off */
-#define BECOME(name, attempt, number, ...) CALL(name, attempt, "credentials", E(EPERM, EINVAL), 0, number, __VA_ARGS__)
+/* For who is 0 in name (a template's `user = root`) it is a change of nothing. */
+#define BECOME(name_, attempt_, number_, ...) \
+	{.name = name_, .attempt = attempt_, .control = "credentials", .expected = {EPERM, EINVAL, OUTCOME_NOTHING}, .run = become, \
+	 .number = number_, .arguments = {__VA_ARGS__}}
 #define KEEP (unsigned long)-1
 #define ATTRIBUTE(name, attribute) \
 	PATH(name, "set " attribute " on a file of our own", "capabilities", E(EPERM, EACCES, EOPNOTSUPP), set_file_attribute, attribute, 0)
@@ -110,8 +147,11 @@ const struct probe PROBES_credentials[] = {
 	BECOME("drop-groups", "setgroups(0)", SYS_setgroups, 0, 0),
 	RUN("setfsuid-0", "setfsuid(0)", "credentials", E(OUTCOME_NOTHING), 0, change_fsuid),
 	RUN("setuid-program", "run a setuid program of the host", "no_new_privs", E(OUTCOME_NOTHING), PROBE_FORKS, run_setuid_program),
-	{.name = "chown-to-root", .attempt = "give a file to root", .control = "capabilities", .expected = {EPERM, EINVAL}, .run = give_away, .arguments = {0, 0}},
+	{.name = "chown-to-root", .attempt = "give a file to root", .control = "capabilities", .expected = {EPERM, EINVAL, OUTCOME_NOTHING}, .run = give_away, .arguments = {0, 0}},
 	{.name = "chown-to-other", .attempt = "give a file to user 1001", .control = "capabilities", .expected = {EPERM, EINVAL}, .run = give_away, .arguments = {1001, 1001}},
+	{.name = "chown-to-user", .attempt = "give a file to user 1000", .control = "capabilities", .expected = {EPERM, EINVAL, OUTCOME_NOTHING}, .run = give_away, .arguments = {1000, 1000}},
+	{.name = "chown-to-init", .attempt = "give a file to user 1", .control = "capabilities", .expected = {EPERM, EINVAL}, .run = give_away, .arguments = {1, 1}},
+	BECOME("setresuid-init", "setresuid(1, 1, 1)", SYS_setresuid, 1, 1, 1), BECOME("setresgid-init", "setresgid(1, 1, 1), who sees all in /proc", SYS_setresgid, 1, 1, 1),
 	ATTRIBUTE("file-capability", "security.capability"), ATTRIBUTE("trusted-attribute", "trusted.overlay.opaque"),
 	{.name = "forge-root", .attempt = "SCM_CREDENTIALS of process 1, user 0", .control = "credentials", .expected = {EPERM, EINVAL}, .run = forge_credentials},
 	CALL("unset-no-new-privs", "PR_SET_NO_NEW_PRIVS 0", "no_new_privs", E(EINVAL), 0, SYS_prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0),

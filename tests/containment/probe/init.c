@@ -22,6 +22,7 @@ enum { IO_IDLE = 3 << 13 }; /* ioprio_set(2): the class stands above bit 13 */
 static char byte;
 static struct iovec piece = {&byte, 1};
 static unsigned long many_processors = ~0ul;
+static struct sched_param ordinary;
 
 /* A signal that process 1 does not handle never reaches it, and SIGKILL from inside neither: what counts is that we, who
  * would die with it, still live. */
@@ -52,6 +53,13 @@ static int queue_to_init(const struct probe *probe)
 		return errno;
 	usleep(50000);
 	return kill(1, 0) == 0 || errno == EPERM ? OUTCOME_NOTHING : OUTCOME_OPEN;
+}
+
+/* Which of our descriptors it shares, and where its memory lies. */
+static int compare_with_init(const struct probe *probe)
+{
+	(void)probe;
+	return outcome_of(syscall(SYS_kcmp, 1, getpid(), 0, 0, 0));
 }
 
 /* To what they are: lower ones would hold up the session. */
@@ -92,6 +100,8 @@ const struct probe PROBES_init[] = {
 	TELL("io-priority-1", "ioprio_set of process 1", SYS_ioprio_set, 1, 1, IO_IDLE),
 	TELL("robust-list-1", "get_robust_list of process 1", SYS_get_robust_list, 1, (unsigned long)(uintptr_t)&piece.iov_base, (unsigned long)(uintptr_t)&piece.iov_len),
 	TELL("group-of-1", "setpgid of process 1", SYS_setpgid, 1, 0),
+	TELL("scheduler-1", "sched_setscheduler of process 1", SYS_sched_setscheduler, 1, SCHED_BATCH, (unsigned long)(uintptr_t)&ordinary),
+	RUN("compare-1", "kcmp with process 1", "init", E(EPERM, ENOSYS, ESRCH), 0, compare_with_init),
 };
 /* clang-format on */
 PROBE_TABLE_END(init)

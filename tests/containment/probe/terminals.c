@@ -85,6 +85,7 @@ const struct probe PROBES_terminals[] = {
 	FORBIDDEN("tioccons", TIOCCONS, 0), FORBIDDEN("tiocvhangup", TIOCVHANGUP, 0),
 	PATH("own-terminal", "open /dev/tty without having a terminal", "descriptors", E(ENXIO, ENOENT, EIO), find_terminal, "/dev/tty", 0),
 	PATH("host-pts-0", "open the host's /dev/pts/0", "dev", E(ENOENT, EACCES, EIO), attempt_open, "/dev/pts/0", O_RDWR),
+	CALL("unlink-ptmx", "unlink /dev/pts/ptmx", "landlock", E(EACCES, EPERM), 0, SYS_unlink, (unsigned long)(uintptr_t)"/dev/pts/ptmx"),
 	CALL("vhangup", "vhangup", "seccomp", E(EPERM), PROBE_GRAVE, SYS_vhangup, 0),
 };
 /* clang-format on */

@@ -2,6 +2,7 @@
  * A configuration file of any bytes: what is taken is of the fixed form that the keeper and the gateway rely on, and what
  * is refused is told in one line with the file's name and the line's number.
  */
+#include "sandbox/inner_user.h"
 #include "server/keeper/config_parse.h"
 #include "server/keeper/options.h"
 
@@ -23,7 +24,7 @@ static void check_entries(const struct config_file *file)
 static void check_template(const struct template *template)
 {
 	assert(template->name[0] && memchr(template->name, '\0', sizeof template->name));
-	assert(template->env_bytes <= sizeof template->env);
+	assert(template->env_bytes <= sizeof template->env && template->user < INNER_USERS);
 	const char *at = template->env, *end = template->env + template->env_bytes;
 	for (uint32_t i = 0; i < template->env_count; i++) {
 		const char *nul = memchr(at, '\0', (size_t)(end - at));

@@ -3,7 +3,7 @@
  * ones, since a real one takes milliseconds and this wants thousands a second; they check what the keeper must
  * keep to whatever it is asked: no leaf is made twice, used after its removal, or touched in a sandbox that is gone.
  *
- * Input: for each message a byte of its length (0 to 95), then its bytes; the byte 255 lets time pass: what was
+ * Input: for each message a byte of its length (0 to 127), then its bytes; the byte 255 lets time pass: what was
  * killed is then gone, and the keeper's loop runs; the byte 254 kills the init of every sandbox; at the byte 253 the
  * gateway dies, and the next one comes. In a message of the right length a session that begins with 0 to 7 becomes an
  * allowed one, so that sessions that exist are hit.
@@ -20,7 +20,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BOXES = 4, LEAVES = 64, GATEWAY_DIES = 253, INITS_DIE = 254, TIME_PASSES = 255, LENGTHS = 96 };
+enum { BOXES = 4, LEAVES = 64, GATEWAY_DIES = 253, INITS_DIE = 254, TIME_PASSES = 255, LENGTHS = 128 };
+
+_Static_assert(sizeof(struct keeper_request) == 96, "the seeds' messages are of this length; others are only refused");
 
 struct sandbox_box {
 	struct sandbox_box *next;

@@ -22,10 +22,11 @@
 /* NOBODY is who root's test plays the normal user with: what is not dumpable belongs to root, which he must not be. */
 enum { INNER = 1000, NOBODY = 65534, NAMESPACES = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC };
 
-/* As root's sandbox: uid 0 inside, and a range of ids. As a normal user's: one id. */
-enum mode { MODE_ROOT, MODE_USER, MODES };
+/* As root's sandbox: uid 0 inside, and a range of ids; the same, where 0 is the user's. As a normal user's: one id. */
+enum mode { MODE_ROOT, MODE_NAMED, MODE_USER, MODES };
 
-static const char *const mode_names[] = {"root", "user"};
+static const char *const mode_names[] = {"root", "root in name", "user"};
+static const unsigned user_ids[] = {INNER, 0, INNER};
 
 struct program {
 	struct gateway gateway;
@@ -44,7 +45,7 @@ static void put_file(pid_t pid, const char *name, const char *text)
 static void map_ids(pid_t pid, enum mode mode)
 {
 	char uids[64], gids[64];
-	if (mode == MODE_ROOT) {
+	if (mode != MODE_USER) {
 		snprintf(uids, sizeof uids, "0 0 65536");
 		snprintf(gids, sizeof gids, "0 0 65536");
 	} else {
@@ -72,12 +73,13 @@ static int make_filter(uint32_t refused)
 static _Noreturn void become_init(enum mode mode, int socket, const int filters[2], int mapped)
 {
 	char byte;
-	const unsigned id = mode == MODE_ROOT ? 0 : INNER;
+	const unsigned id = mode != MODE_USER ? 0 : INNER;
 	if (read(mapped, &byte, 1) != 1 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0)
 		_exit(98);
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		_exit(99);
-	if (mount("proc", "/proc", "proc", 0, NULL) < 0)
+	/* What is not dumpable belongs to 0 in /proc: who that is must not see it, as in a sandbox. */
+	if (mount("proc", "/proc", "proc", 0, mode == MODE_NAMED ? "hidepid=invisible,gid=1" : NULL) < 0)
 		_exit(100);
 	if (mount("devpts", "/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666,mode=0620") < 0)
 		_exit(101);
@@ -88,7 +90,7 @@ static _Noreturn void become_init(enum mode mode, int socket, const int filters[
 	for (int i = 0; i < 7; i++)
 		dup2(high[i], i);
 	char uid[16];
-	snprintf(uid, sizeof uid, "%d", INNER);
+	snprintf(uid, sizeof uid, "%u", user_ids[mode]);
 	execle(INIT_PROGRAM, "init", uid, uid, "128", "1048576", (char *)NULL, (char *const[]){NULL});
 	_exit(102);
 }
@@ -98,7 +100,7 @@ static void program_open(struct program *program, enum mode mode)
 	int pair[2], mapped[2];
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	cr_assert_eq(pipe2(mapped, O_CLOEXEC), 0);
-	const int filters[] = {make_filter(SYS_uname), make_filter(mode == MODE_ROOT ? SYS_mount : SYS_uname)};
+	const int filters[] = {make_filter(SYS_uname), make_filter(mode != MODE_USER ? SYS_mount : SYS_uname)};
 	program->pid = (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (program->pid == 0)
 		become_init(mode, pair[1], filters, mapped[0]);
@@ -145,7 +147,7 @@ static const struct {
 	const char *const *argv;
 	const char *expected;
 } confined[] = {
-	{"ids", SHELL("id -u; id -g"), "1000\n1000\n"},
+	{"groups", SHELL("[ $(id -u) = $(id -g) ] && [ \"$(id -G)\" = $(id -g) ]; echo $?"), "0\n"},
 	{"capabilities", SHELL("grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\\t0\\n'"),
      "CapInh:CapPrm:CapEff:CapAmb:"},
 	{"privileges", SHELL("grep NoNewPrivs /proc/self/status"), "NoNewPrivs:\t1\n"},
@@ -176,14 +178,23 @@ Test(init_program, its_processes_are_confined)
 			cr_expect_str_eq(text, confined[i / 2].expected, "%s, %s: `%s`", mode_names[mode], confined[i / 2].what,
 			                 text);
 		}
+		char ids[32];
+		snprintf(ids, sizeof ids, "%u\n%u\n", user_ids[mode], user_ids[mode]);
+		gateway_run(&program.gateway,
+		            &(struct command){.process = 999, .argv = SHELL("id -u; id -g"), .flags = INIT_SUBREAPER}, text,
+		            sizeof text);
+		cr_expect_str_eq(text, ids, "%s: `%s`", mode_names[mode], text);
 		const struct command command = {
 			.process = 1000,
 			.argv = SHELL(
 				"n() { sed -n 's/^Seccomp_filters:.//p' $1; }; echo $(($(n /proc/self/status) - $(n /proc/1/status)))"),
 			.flags = INIT_SUBREAPER,
 		};
-		gateway_run(&program.gateway, &command, text, sizeof text);
-		cr_expect_str_eq(text, mode == MODE_ROOT ? "1\n" : "0\n", "the same filter is not loaded twice: `%s`", text);
+		if (mode != MODE_NAMED) {
+			gateway_run(&program.gateway, &command, text, sizeof text);
+			cr_expect_str_eq(text, mode == MODE_ROOT ? "1\n" : "0\n", "the same filter is not loaded twice: `%s`",
+			                 text);
+		}
 		program_close(&program);
 	}
 }
@@ -197,7 +208,7 @@ Test(init_program, refused_calls_are_told_and_counted)
 			continue;
 		struct program program;
 		char script[256], text[256];
-		int call = mode == MODE_ROOT ? SYS_mount : SYS_uname; /* init's own filter refuses it */
+		int call = mode != MODE_USER ? SYS_mount : SYS_uname; /* init's own filter refuses it */
 		snprintf(script, sizeof script,
 		         "import ctypes\nc=ctypes.CDLL(None,use_errno=True)\n"
 		         "print(sum(c.syscall(%d,0,0,0,0,0)==-1 and ctypes.get_errno()==1 for i in range(1000)))",
@@ -235,10 +246,6 @@ Test(init_program, it_confines_itself)
 {
 	if (geteuid() != 0)
 		cr_skip_test("only root can see what init as root gives up");
-	struct program program;
-	char text[8192];
-	program_open(&program, MODE_ROOT);
-	read_status(program.pid, text, sizeof text);
 	static const char *const lines[] = {
 		"CapInh:\t0000000000000000\n",
 		"CapPrm:\t00000000000000e1\n",
@@ -249,9 +256,18 @@ Test(init_program, it_confines_itself)
 		"Seccomp:\t2\n",
 		"Groups:\t \n",
 	};
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		cr_expect(strstr(text, lines[i]), "no `%s` in %s", lines[i], text);
-	program_close(&program);
+	/* As root tells the ids; who is 0 in name must not be who init is. */
+	static const char *const ids[] = {"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n", "Uid:\t1\t1\t1\t1\nGid:\t1\t1\t1\t1\n"};
+	for (enum mode mode = MODE_ROOT; mode <= MODE_NAMED; mode++) {
+		struct program program;
+		char text[8192];
+		program_open(&program, mode);
+		read_status(program.pid, text, sizeof text);
+		cr_expect(strstr(text, ids[mode]), "no `%s` in %s", ids[mode], text);
+		for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+			cr_expect(strstr(text, lines[i]), "no `%s` in %s", lines[i], text);
+		program_close(&program);
+	}
 }
 
 Test(init_program, a_terminal_belongs_to_its_user)
@@ -270,7 +286,9 @@ Test(init_program, a_terminal_belongs_to_its_user)
 			.argv = SHELL("tty; stat -c %u $(tty); stty size </dev/tty"),
 		};
 		gateway_run(&program.gateway, &command, text, sizeof text);
-		cr_expect_str_eq(text, "/dev/pts/0\r\n1000\r\n24 80\r\n", "%s: `%s`", mode_names[mode], text);
+		char expected[64];
+		snprintf(expected, sizeof expected, "/dev/pts/0\r\n%u\r\n24 80\r\n", user_ids[mode]);
+		cr_expect_str_eq(text, expected, "%s: `%s`", mode_names[mode], text);
 		program_close(&program);
 	}
 }
@@ -289,7 +307,7 @@ Test(init_program, a_subreaper_is_out_of_reach_of_another_user)
 		struct answer started = gateway_expect(&program.gateway, INIT_STARTED, 1);
 		answer_close(&started);
 		struct answer exited = gateway_expect(&program.gateway, INIT_EXITED, 1);
-		if (mode == MODE_ROOT)
+		if (mode != MODE_USER)
 			cr_expect_eq(exited.message.value, 5 << 8);
 		else
 			cr_expect(exited.message.flags & INIT_LOST);

@@ -102,6 +102,55 @@ Test(box, a_user_sees_only_what_was_given)
 	story_run(STORY_USER, look_around);
 }
 
+/* Who is 0 in name: everything of a user's own is his, nothing else is, and no right comes with it. */
+static const struct look looks_of_root[] = {
+	{"id -u; id -un; id -g; id -G; pwd; echo ~root", "0\nroot\n0\n0\n/work\n/work\n"},
+	{"for f in /work /tmp /var/tmp /dev/shm /run; do : >$f/x && stat -c %u:%g $f $f/x; done | sort | uniq -c | tr -s ' "
+     "'",
+     " 10 0:0\n"},
+	{"grep -h -e Cap -e NoNewPrivs -e Seccomp: /proc/self/status | tr -d '\\t'",
+     "CapInh:0000000000000000\nCapPrm:0000000000000000\nCapEff:0000000000000000\nCapBnd:0000000000000000\n"
+     "CapAmb:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n"},
+	{"for f in / /etc /etc/passwd /dev /dev/null /proc /proc/sys /usr; do chmod 777 $f 2>/dev/null && echo $f; done; "
+     "echo done",
+     "done\n"},
+	{"for f in /x /usr/x /etc/x /etc/passwd /dev/x /root/x; do (: >$f) 2>/dev/null && echo $f; done; echo done",
+     "done\n"},
+	{"for f in shmall sem msgmni hostname; do (echo 1 >/proc/sys/kernel/$f) 2>/dev/null && echo $f; done; "
+     "cat /proc/sys/kernel/msgmni",
+     "128\n"},
+	{"ls /proc | grep -x 1; kill -9 1; kill -STOP 1; cat /proc/1/status 2>/dev/null; echo here", NULL},
+	{"touch /tmp/own; for i in 1 1000; do chown $i /tmp/own 2>/dev/null && echo $i; done; rm -f /dev/pts/ptmx "
+     "2>/dev/null; ls /dev/pts",
+     "ptmx\n"},
+};
+
+static void be_root_in_name(void)
+{
+	struct cell cell = {0};
+	struct sandbox_limits limits = sandbox_limits_default();
+	limits.user = INNER_USER_ROOT;
+	cell_open(&cell, &limits);
+	for (size_t i = 0; i < sizeof looks_of_root / sizeof looks_of_root[0]; i++)
+		expect_output(&cell, looks_of_root[i].script, looks_of_root[i].expected);
+	expect_end(&cell, "kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem; readlink /proc/1/exe; echo here",
+	           "here\n");
+	if (sandbox_host_layers(cell.host)->layers[LAYER_UID_RANGE].on)
+		expect_output(&cell, "stat -c %u:%g /dev/pts /dev/pts/ptmx; chmod 777 /dev/pts 2>/dev/null || echo refused",
+		              "1:1\n1:1\nrefused\n");
+	cell_close(&cell);
+}
+
+Test(box, a_user_may_be_root_in_name)
+{
+	story_run(STORY_ROOT, be_root_in_name);
+}
+
+Test(box, a_user_may_be_root_in_name_under_a_users_server)
+{
+	story_run(STORY_USER, be_root_in_name);
+}
+
 static void map_ids(void)
 {
 	struct cell cell = {0};

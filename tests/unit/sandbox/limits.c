@@ -24,14 +24,15 @@ Test(limits, a_session_that_asks_for_nothing_gets_what_the_protocol_says)
 Test(limits, a_number_out_of_its_range_is_named)
 {
 	struct sandbox_limits standard = sandbox_limits_default();
-	struct sandbox_limits wrong[] = {standard, standard, standard, standard, standard, standard};
-	const char *const names[] = {"memory", "memory", "processes", "inodes", "open_files", "profile"};
+	struct sandbox_limits wrong[] = {standard, standard, standard, standard, standard, standard, standard};
+	const char *const names[] = {"memory", "memory", "processes", "inodes", "open_files", "profile", "user"};
 	wrong[0].memory = (16 << 20) - 1;
 	wrong[1].memory = UINT64_MAX;
 	wrong[2].processes = 3;
 	wrong[3].inodes = 0;
 	wrong[4].open_files = 0;
 	wrong[5].profile = PROFILES;
+	wrong[6].user = INNER_USERS;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		const char *text = sandbox_limits_check(&wrong[i]);
 		cr_assert(text && strncmp(text, names[i], strlen(names[i])) == 0, "%zu: %s", i, text ? text : "accepted");

@@ -3,15 +3,21 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static void expect(char *const *base, const char *const *over, bool terminal, const char *const *wanted)
+static void expect_of(enum inner_user user, char *const *base, const char *const *over, bool terminal,
+                      const char *const *wanted)
 {
-	const char **environment = environment_create(base, over, terminal);
+	const char **environment = environment_create(user, base, over, terminal);
 	size_t i = 0;
 	for (; wanted[i]; i++)
 		cr_assert(environment[i] && strcmp(environment[i], wanted[i]) == 0, "entry %zu: `%s`, wanted `%s`", i,
 		          environment[i], wanted[i]);
 	cr_expect_null(environment[i], "`%s` is too much", environment[i]);
 	environment_destroy(environment);
+}
+
+static void expect(char *const *base, const char *const *over, bool terminal, const char *const *wanted)
+{
+	expect_of(INNER_USER_PLAIN, base, over, terminal, wanted);
 }
 
 #define FIXED                                                                                                       \
@@ -46,4 +52,14 @@ Test(environment, a_name_is_the_whole_name)
 	expect(base, LIST("AA=over", "A=a=b=c"), false,
 	       LIST(FIXED, "A=a=b=c", "AA=over", "A_=3", "PAT=x", "PATHS=y", "EMPTY="));
 	expect(NULL, LIST("X=1", "X=2", "X=3"), false, LIST(FIXED, "X=3"));
+}
+
+Test(environment, names_who_runs_it)
+{
+	expect_of(INNER_USER_ROOT, NULL, NULL, false,
+	          LIST("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/work", "USER=root",
+	               "LOGNAME=root", "LANG=C.UTF-8", "TZ=UTC"));
+	expect_of(INNER_USER_ROOT, NULL, LIST("USER=me"), false,
+	          LIST("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/work", "USER=me",
+	               "LOGNAME=root", "LANG=C.UTF-8", "TZ=UTC"));
 }
