@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
+import type { Session } from "sandbar";
 import { House, type Visitor } from "../test/visitor.js";
 
-const SECONDS = 100;
+const SECONDS = 140;
 const GLYPH_MS = 10_000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
@@ -154,7 +155,7 @@ export class Keys {
 }
 
 /** The page of a session that has one process, which runs ARGV in a terminal of 80×24, once it shows TEXT. */
-export async function watched(house: House, argv: readonly string[], text: string): Promise<[Visitor, Keys]> {
+export async function watched(house: House, argv: readonly string[], text: string): Promise<[Visitor, Keys, Session]> {
 	const { session, process } = await house.session();
 	await session.kill(process);
 	const terminal = { cols: 80, rows: 24 };
@@ -166,5 +167,5 @@ export async function watched(house: House, argv: readonly string[], text: strin
 	await visitor.page.goto(`${house.url}/#${token}`);
 	await visitor.page.getByRole("tab", { name: "bench" }).click();
 	await visitor.sees(text);
-	return [visitor, keys];
+	return [visitor, keys, session];
 }

@@ -33,6 +33,7 @@ export class Pane {
 	private readonly marks = new Map<number, IMarker>();
 	private readonly observer = new ResizeObserver(() => this.measure());
 	private measuring: ReturnType<typeof setTimeout> | undefined;
+	private noticing: number | null = null;
 	private told = "";
 
 	constructor(
@@ -179,9 +180,7 @@ export class Pane {
 		this.stage.append(screen.element);
 		screen.open();
 		screen.terminal.onScroll(() => this.noticeDistance());
-		screen.element.addEventListener("wheel", () => requestAnimationFrame(() => this.noticeDistance()), {
-			passive: true,
-		});
+		screen.element.addEventListener("wheel", () => this.noticeDistance(), { passive: true });
 		const known = this.room.view.terminals.get(this.number) ?? this.process.started?.terminal;
 		if (known && this.steps.length === 0) {
 			screen.resize(known.cols, known.rows);
@@ -220,8 +219,12 @@ export class Pane {
 		this.focus();
 	}
 
+	/** Once a frame, however many lines scroll by in it. */
 	private noticeDistance(): void {
-		this.live.hidden = this.screen?.isAtEnd ?? true;
+		this.noticing ??= requestAnimationFrame(() => {
+			this.noticing = null;
+			this.live.hidden = this.screen?.isAtEnd ?? true;
+		});
 	}
 
 	/** Its place on the page has another size: say so to the server, whose answer is the terminal's size. */
