@@ -14,7 +14,7 @@ from rows import FIGURES, ROWS
 PROGRAMS = "build/release/tests/bench/bench_"
 PAGE = "BENCHMARKS.md"
 BEGIN, END = "<!-- the table of the newest run; written by ./dev bench -->", "<!-- end of the table -->"
-SECONDS = 150  # of one program; most end themselves after a minute
+SECONDS = 500  # of one program; most end themselves after a minute
 STOP_SECONDS = 40
 ROUNDS = 3
 
