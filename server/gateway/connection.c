@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 _Static_assert(CHANNEL_ROOM >= LWS_PRE, "a channel's message has room for the WebSocket header");
 
@@ -368,10 +369,30 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 	connection_wake(connection);
 }
 
+/* First it leaves its channels, so that nothing waits for who may not be here any more; then, if it has not closed by itself,
+ * the socket is shut: lws would wait for a long time until what it holds has been read. */
+static void on_expelled(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)events;
+	struct connection *connection = timer->data;
+	struct attachment *attachment;
+	if (connection->is_expelled) {
+		shutdown(lws_get_socket_fd(connection->wsi), SHUT_RDWR);
+		return;
+	}
+	connection->is_expelled = true;
+	TAILQ_FOREACH(attachment, &connection->attachments, link)
+		attachment->channel->has_left = true;
+	connection_detach_all(connection);
+	ev_timer_set(timer, EXPEL_SECONDS, 0.);
+	ev_timer_start(loop, timer);
+}
+
 void connection_expel(struct connection *connection, enum close_code code, const char *text)
 {
 	connection_close(connection, code, text);
-	end_within(connection, EXPEL_SECONDS);
+	if (!connection->is_expelled)
+		ev_timer_start(connection->gateway->loop, &connection->expulsion);
 }
 
 static void on_expired(struct ev_loop *loop, ev_periodic *periodic, int events)
@@ -433,6 +454,8 @@ static struct connection *open_connection(struct gateway *gateway, struct lws *w
 	ev_periodic_init(&connection->expiry, on_expired, 0., 0., NULL);
 	connection->expiry.data = connection;
 	ev_timer_start(gateway->loop, &connection->ping);
+	ev_timer_init(&connection->expulsion, on_expelled, 0., 0.);
+	connection->expulsion.data = connection;
 	return connection;
 }
 
@@ -452,6 +475,7 @@ static void finish_connection(struct connection *connection)
 	gateway->server.connections--;
 	ev_timer_stop(gateway->loop, &connection->hello);
 	ev_timer_stop(gateway->loop, &connection->ping);
+	ev_timer_stop(gateway->loop, &connection->expulsion);
 	ev_periodic_stop(gateway->loop, &connection->expiry);
 	connection_detach_all(connection);
 	caller_finish(&connection->caller);

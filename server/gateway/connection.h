@@ -40,6 +40,8 @@ struct connection {
 	size_t write_bytes;   /* how much is put together for one write */
 	size_t whole_bytes;   /* of full messages that were written whole since it changed */
 	ev_timer hello, ping;
+	ev_timer expulsion; /* its next step */
+	bool is_expelled;   /* it has left its channels */
 	ev_periodic expiry; /* of the token, by the wall clock */
 	bool is_ping_due;
 	unsigned unanswered; /* pings since the last pong */
@@ -66,7 +68,7 @@ void connection_watch_expiry(struct connection *connection);
 void connections_revoked(struct server *server, const char *token_id);
 /* Close those of a guest whom an owner removed (on_removed). */
 void connections_removed(struct server *server, const struct bearer *guest);
-/* Close it; what was sent before is still delivered, if the client takes it within a second. */
+/* Close it, out of its channels at the loop's next turn; answers are still delivered, if the client takes them within a second. */
 void connection_expel(struct connection *connection, enum close_code code, const char *text);
 
 /* Carry out a message, all of it (message.c). False: the connection closes. */

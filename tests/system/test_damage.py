@@ -1,5 +1,7 @@
 """What was damaged in the state directory costs itself and nothing else, and is told."""
 
+import functools
+import json
 import os
 import signal
 import subprocess
@@ -77,6 +79,39 @@ def test_what_is_no_file(start_server):
             except RemoteError as error:
                 assert error.code == "internal", error
     assert server.text().count("a session could not be taken over") == 3 * len(kinds)
+
+
+def test_numbers_that_cannot_be(start_server):
+    """Each number of a running session's session.json is another one when a gateway takes over: that session is lost, or goes on, and
+    no gateway dies of it, whatever is asked of it then."""
+    server = start_server()
+    values = (-1, 7, 1_000_000, 2**62, "7")
+    with server.client() as client:
+        whole, sample = client.create(), client.create()
+        told = json.loads((folder_of(server, sample) / "session.json").read_text())
+        places = [("limits", name) for name in told["limits"]] + [(name,) for name, value in told.items() if isinstance(value, int)]
+        assert len(places) > 15
+        hurt = {client.create(): (place, value) for place in places for value in values}
+    os.kill(children_named(server, "sandbard-gateway")[0], signal.SIGSTOP)
+    for session, (place, value) in hurt.items():
+        path = folder_of(server, session) / "session.json"
+        content = json.loads(path.read_text())
+        functools.reduce(dict.__getitem__, place[:-1], content)[place[-1]] = value
+        path.write_text(json.dumps(content))
+    kill_gateway(server)
+    gateway = children_named(server, "sandbard-gateway")[0]
+    with server.client() as client:
+        assert client.run(whole, "echo after")["stdout"] == b"after\n"
+        for row in client.call("session.list")["sessions"]:
+            client.call("session.info", session=row["session"])
+            try:
+                client.run(row["session"], "echo after")
+            except RemoteError as error:
+                assert error.code in ("not_found", "session_ended", "limit"), (hurt.get(row["session"]), error)
+            client.call("session.end", session=row["session"])
+        for row in client.call("session.list", ended=True)["sessions"]:
+            client.call("session.info", session=row["session"])
+    assert children_named(server, "sandbard-gateway") == [gateway]
 
 
 def test_a_record_with_a_wrong_byte(start_server):

@@ -7,6 +7,7 @@ import pytest
 from people import errors, sh, up
 from raw import Raw, resident
 from test_hostile import kept_back
+from test_record import wait_for
 from wire import CREDIT, OUTPUT, SLOWNESS, STDIN, TTY, View
 
 TERMINAL = {"cols": 80, "rows": 24}
@@ -140,3 +141,41 @@ def test_an_interrupt_and_those_who_read_beside_a_slow_one(server, client, sessi
             text = channel.view.bytes(process, TTY)
             assert not channel.view.gaps and text[:text.index(b"^C")].replace(b"yyyyyyyyyyyyyyy\r\n", b"").strip(b"y\r\n") == b""
         slow.close()
+
+
+@pytest.mark.parametrize("how", ["unshare", "revoke", "expiry"])
+def test_who_is_put_out_holds_nobody(server, client, session, how):
+    """A lossless guest has stopped reading, and a flood waits for him. His link is revoked, his token is, or expires: the flood goes on,
+    he is no participant any more, and his connection ends soon, though he reads nothing of that either."""
+    process = client.start(session, "sh", "-c", "exec yes", terminal=TERMINAL)
+    watching = client.attach(session, View(keep=False), after=0)
+    lasts = round(6000 * SLOWNESS)
+    if how == "unshare":
+        made = client.call("session.share", session=session, role="editor", name="guest")
+    else:
+        made = client.call("token.create", name="guest", rights=["read", "run"], **{"expires_ms": lasts} if how == "expiry" else {})
+    begun = time.monotonic()
+    guest = server.client(token=made["token"], receive_buffer=4096)
+    guest.attach(session, View(keep=False), mode="lossless", after=0)
+    guest.pause()
+
+    def flows(seconds=0.5):
+        before = watching.view.length[process, TTY]
+        time.sleep(seconds)
+        return watching.view.length[process, TTY] > before
+
+    wait_for(lambda: not flows())
+    assert how != "expiry" or time.monotonic() - begun < lasts / 1000, "he was out before he held anything"
+    if how == "unshare":
+        client.call("session.unshare", session=session, share=made["share"])
+    elif how == "revoke":
+        client.call("token.revoke", id=made["id"])
+    else:
+        time.sleep(max(0, begun + lasts / 1000 - time.monotonic()))
+    begun = time.monotonic()
+    wait_for(flows)
+    assert [row["name"] for row in client.call("session.info", session=session)["participants"]] == ["owner"]
+    wait_for(lambda: client.call("server.info")["connections"] == 1)
+    assert time.monotonic() - begun < 4 * SLOWNESS
+    client.call("process.kill", session=session, process=process)
+    guest.cut()
