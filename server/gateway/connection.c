@@ -10,7 +10,7 @@
 
 _Static_assert(CHANNEL_ROOM >= LWS_PRE, "a channel's message has room for the WebSocket header");
 
-enum { PING_BYTES = 4, EXPEL_SECONDS = 1 };
+enum { PING_BYTES = 4, EXIT_SECONDS = 1 };
 
 struct outgoing {
 	TAILQ_ENTRY(outgoing) link;
@@ -61,22 +61,48 @@ static void drop_answers(struct connection *connection)
 		drop_outgoing(connection, TAILQ_FIRST(&connection->queue));
 }
 
-/* SECONDS, or LWS_TO_KILL_ASYNC. lws looks at its clocks when it is called, which on a server without traffic might not
- * be for long. */
-static void end_within(struct connection *connection, int seconds)
+/* Its socket has come to an end on both sides, and lws is to notice. Asked to end it, lws would first wait until what it holds for
+ * it has been read, and then for an answer to that, ten seconds and more. */
+static void kill_now(const struct connection *connection)
 {
-	lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, seconds);
-	lws_cancel_service(lws_get_context(connection->wsi));
+	shutdown(lws_get_socket_fd(connection->wsi), SHUT_RDWR);
+	lws_rx_flow_control(connection->wsi, 1);
 }
 
-/* End it, perhaps while its message is being carried out, without a close frame, which would stand behind what it does not read. */
-static void cut(struct connection *connection, const char *why)
+/* It leaves its channels, so that nothing waits for who is not here any more; then, if it has not closed by itself, it is killed. */
+static void on_exit_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)events;
+	struct connection *connection = timer->data;
+	bool has_time = !connection->is_out && !connection->is_cut;
+	struct attachment *attachment;
+	connection->is_out = true;
+	TAILQ_FOREACH(attachment, &connection->attachments, link)
+		attachment->channel->has_left |= connection->is_put_out;
+	connection_detach_all(connection);
+	if (!has_time) {
+		kill_now(connection);
+		return;
+	}
+	ev_timer_set(timer, EXIT_SECONDS, 0.);
+	ev_timer_start(loop, timer);
+}
+
+/* It ends soon, whatever it reads: not now, since its message may be under way, or somebody may walk over its channels. */
+static void leave(struct connection *connection)
+{
+	if (!connection->is_out)
+		ev_timer_start(connection->gateway->loop, &connection->exit);
+}
+
+/* End it without a close frame, which would stand behind what it does not read. */
+static void cut(struct connection *connection, enum log_severity severity, const char *why)
 {
 	connection->is_cut = true;
 	connection->close_code = CLOSE_GOING_AWAY;
 	drop_answers(connection);
-	end_within(connection, LWS_TO_KILL_ASYNC);
-	log_write(LOG_WARN, NULL, "a connection is cut", LOG_FIELDS(log_text("why", why)));
+	leave(connection);
+	log_write(severity, NULL, "a connection is cut", LOG_FIELDS(log_text("why", why)));
 }
 
 /* Together the connections let more answers wait than the server keeps: the one with the most of them goes. */
@@ -88,7 +114,7 @@ static void cut_largest(struct gateway *gateway)
 		    (!largest || connection->queue_bytes + connection->unflushed > largest->queue_bytes + largest->unflushed))
 			largest = connection;
 	if (largest)
-		cut(largest, "of all it has the most unread answers, which are too many together");
+		cut(largest, LOG_WARN, "of all it has the most unread answers, which are too many together");
 }
 
 void connection_send(struct connection *connection, const struct writer *message)
@@ -286,7 +312,7 @@ static bool make_room(struct connection *self)
 		return false;
 	drop_assembly(oldest);
 	connection_close(oldest, CLOSE_TOO_BIG, "unfinished for longest, of too many unfinished messages");
-	end_within(oldest, EXPEL_SECONDS);
+	leave(oldest);
 	return true;
 }
 
@@ -361,7 +387,7 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 	struct connection *connection = timer->data;
 	if (connection->unanswered >= LIMIT_DEAD_SECONDS / LIMIT_PING_SECONDS) {
 		ev_timer_stop(loop, timer);
-		end_within(connection, LWS_TO_KILL_ASYNC);
+		cut(connection, LOG_INFO, "it does not answer pings");
 		return;
 	}
 	connection->unanswered++;
@@ -369,30 +395,11 @@ static void on_ping(struct ev_loop *loop, ev_timer *timer, int events)
 	connection_wake(connection);
 }
 
-/* First it leaves its channels, so that nothing waits for who may not be here any more; then, if it has not closed by itself,
- * the socket is shut: lws would wait for a long time until what it holds has been read. */
-static void on_expelled(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)events;
-	struct connection *connection = timer->data;
-	struct attachment *attachment;
-	if (connection->is_expelled) {
-		shutdown(lws_get_socket_fd(connection->wsi), SHUT_RDWR);
-		return;
-	}
-	connection->is_expelled = true;
-	TAILQ_FOREACH(attachment, &connection->attachments, link)
-		attachment->channel->has_left = true;
-	connection_detach_all(connection);
-	ev_timer_set(timer, EXPEL_SECONDS, 0.);
-	ev_timer_start(loop, timer);
-}
-
 void connection_expel(struct connection *connection, enum close_code code, const char *text)
 {
+	connection->is_put_out = true;
 	connection_close(connection, code, text);
-	if (!connection->is_expelled)
-		ev_timer_start(connection->gateway->loop, &connection->expulsion);
+	leave(connection);
 }
 
 static void on_expired(struct ev_loop *loop, ev_periodic *periodic, int events)
@@ -454,8 +461,8 @@ static struct connection *open_connection(struct gateway *gateway, struct lws *w
 	ev_periodic_init(&connection->expiry, on_expired, 0., 0., NULL);
 	connection->expiry.data = connection;
 	ev_timer_start(gateway->loop, &connection->ping);
-	ev_timer_init(&connection->expulsion, on_expelled, 0., 0.);
-	connection->expulsion.data = connection;
+	ev_timer_init(&connection->exit, on_exit_due, 0., 0.);
+	connection->exit.data = connection;
 	return connection;
 }
 
@@ -475,7 +482,7 @@ static void finish_connection(struct connection *connection)
 	gateway->server.connections--;
 	ev_timer_stop(gateway->loop, &connection->hello);
 	ev_timer_stop(gateway->loop, &connection->ping);
-	ev_timer_stop(gateway->loop, &connection->expulsion);
+	ev_timer_stop(gateway->loop, &connection->exit);
 	ev_periodic_stop(gateway->loop, &connection->expiry);
 	connection_detach_all(connection);
 	caller_finish(&connection->caller);

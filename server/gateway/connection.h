@@ -40,8 +40,9 @@ struct connection {
 	size_t write_bytes;   /* how much is put together for one write */
 	size_t whole_bytes;   /* of full messages that were written whole since it changed */
 	ev_timer hello, ping;
-	ev_timer expulsion; /* its next step */
-	bool is_expelled;   /* it has left its channels */
+	ev_timer exit;      /* its next step */
+	bool is_out;        /* it has left its channels, and ends soon */
+	bool is_put_out;    /* who is there may not be any more: that is no cut that he may come back from */
 	ev_periodic expiry; /* of the token, by the wall clock */
 	bool is_ping_due;
 	unsigned unanswered; /* pings since the last pong */
