@@ -8,7 +8,7 @@
 json_t *json_file_read(int directory, const char *name, size_t most, struct error *err)
 {
 	size_t length;
-	char *text = plain_file_read(directory, name, most, &length);
+	char *text = plain_file_read(directory, name, most + SPARE_MORE, &length);
 	if (!text) {
 		error_set(err, errno, "read `%s`", name);
 		return NULL;

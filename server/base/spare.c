@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 4096, SLACK = 1024 };
-
 static const char *beside(char path[SPARE_NAME_BYTES], const char *name, const char *what)
 {
 	snprintf(path, SPARE_NAME_BYTES, "%s.%s", name, what);
@@ -77,7 +75,7 @@ static bool use_spare(const struct spare_file *file, const char *text, size_t le
 
 static off_t round_up(off_t bytes)
 {
-	return (bytes + BLOCK - 1) / BLOCK * BLOCK;
+	return (bytes + SPARE_BLOCK - 1) / SPARE_BLOCK * SPARE_BLOCK;
 }
 
 /* For a text of LENGTH bytes, and more. One that is there may grow, and else keeps what it has: the rest of its last block at
@@ -89,18 +87,41 @@ static void make_spare(const struct spare_file *file, off_t length)
 	struct stat status;
 	if (fd < 0)
 		return;
-	if (fstat(fd, &status) == 0 && status.st_size < length + SLACK &&
-	    posix_fallocate(fd, 0, round_up(length + SLACK)) != 0 &&
+	if (fstat(fd, &status) == 0 && status.st_size < length + SPARE_SLACK &&
+	    posix_fallocate(fd, 0, round_up(length + SPARE_SLACK)) != 0 &&
 	    (status.st_size == 0 || posix_fallocate(fd, 0, round_up(status.st_size)) != 0))
 		(void)!ftruncate(fd, status.st_size);
 	close(fd);
 }
 
-void spare_file_reserve(const struct spare_file *file)
+/* Without the empty lines that it ends in where it was a spare: else the next one would be larger each time. -1: there is none. */
+static off_t text_length(int fd)
 {
 	struct stat status;
-	if (fstatat(file->directory, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-		make_spare(file, status.st_size);
+	char last[SPARE_BLOCK];
+	off_t length = fstat(fd, &status) == 0 ? status.st_size : -1;
+	while (length > 0) {
+		size_t size = length < (off_t)sizeof last ? (size_t)length : sizeof last;
+		ssize_t got = pread(fd, last, size, length - (off_t)size);
+		if (got != (ssize_t)size)
+			break;
+		while (size > 0 && last[size - 1] == '\n')
+			size--;
+		length -= got - (ssize_t)size;
+		if (size > 0)
+			break;
+	}
+	return length;
+}
+
+void spare_file_reserve(const struct spare_file *file)
+{
+	int fd = plain_file_open(file->directory, file->name, O_RDONLY, 0);
+	off_t length = fd >= 0 ? text_length(fd) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (length >= 0)
+		make_spare(file, length);
 }
 
 void spare_file_drop(int directory, const char *name)

@@ -19,7 +19,13 @@ struct spare_file {
 	bool is_changed; /* it may change once more: it has a spare, as soon as there is room for one */
 };
 
-enum { SPARE_NAME_BYTES = 64 }; /* room for NAME.spare */
+enum {
+	SPARE_NAME_BYTES = 64, /* room for NAME.spare */
+	SPARE_BLOCK = 4096,
+	SPARE_SLACK = 1024,
+	SPARE_MORE = SPARE_SLACK + SPARE_BLOCK -
+	             1 /* most bytes that a spare is larger than the longest text that was written */
+};
 
 /* -1 on error (ENOSPC: no room, nor a spare that is large enough); the file is then what it was. */
 int spare_file_replace(const struct spare_file *file, const char *text, struct error *err);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FILE_NAME "proofs.json"
-enum { VERSION = 1, FILE_MOST = 256 * 1024 };
+enum { VERSION = 1 };
 
 struct proofs {
 	int directory;
@@ -16,7 +16,11 @@ struct proofs {
 	struct proof_record records[TEMPLATES_MOST + 1]; /* of those that the configuration has, and `default` */
 };
 
-enum { RECORDS = TEMPLATES_MOST + 1 };
+enum {
+	RECORDS = TEMPLATES_MOST + 1,
+	RECORD_MOST = 6 * sizeof(struct proof_record) + 256, /* in the file; of a text JSON writes a byte in six */
+	FILE_MOST = (RECORDS + 1) * RECORD_MOST              /* one more for what stands around them */
+};
 #define PROVED_S_MOST (UINT64_C(1) << 32) /* in microseconds, too, it is an integer that the wire has */
 
 /* The texts of a record. */

@@ -11,7 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 16 * 1024 * 1024, VERSION = 1 };
+enum { VERSION = 1 };
+
+/* What the largest of such files has: texts, of which JSON writes a byte in six, with what stands around them. */
+enum {
+	ENV_MOST = 6 * (LIMIT_MESSAGE_BYTES + TEMPLATE_ENV_BYTES) + 4 * (LIMIT_ENVIRONMENT + TEMPLATE_ENV_BYTES),
+	CONTEXT_MOST = 6 * (CONTEXT_SESSION_BYTES + CONTEXT_ENTRIES),
+	GRANT_MOST = 512,
+	SHARE_MOST = 2048 + SHARE_USES * (2 * CLIENT_ID_BYTES + 4),
+	REST_MOST = 8192, /* names, numbers and keys */
+	FILE_MOST = ENV_MOST + CONTEXT_MOST + ACCESS_GRANTS * GRANT_MOST + ACCESS_SHARES * SHARE_MOST + REST_MOST
+};
 
 static const struct {
 	const char *name;

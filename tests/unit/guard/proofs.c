@@ -73,6 +73,28 @@ Test(proofs, there_are_so_many)
 	proofs_destroy(proofs);
 }
 
+/* As many as there may be, each as large as it can be: what was written is read. */
+Test(proofs, the_largest_file_is_read)
+{
+	struct error err = {0};
+	struct proofs *proofs = proofs_load(directory);
+	struct proof_record record = {.proved_s = UINT64_C(1) << 32};
+	memset(record.template, 1, sizeof record.template - 1);
+	for (char *text = record.kernel; text < record.kernel + 4 * PROOF_DIGEST_BYTES; text += PROOF_DIGEST_BYTES)
+		memset(text, 1, PROOF_DIGEST_BYTES - 1);
+	for (int i = 0; i <= TEMPLATES_MOST; i++) {
+		record.template[0] = (char)(1 + i % 31);
+		record.template[1] = (char)(1 + i / 31);
+		cr_assert_eq(proofs_keep(proofs, &record, &err), 0, "%s", err.message);
+	}
+	proofs_destroy(proofs);
+	proofs = proofs_load(directory);
+	cr_expect(proofs_find(proofs, record.template));
+	record.template[0] = record.template[1] = 1;
+	cr_expect(proofs_find(proofs, record.template));
+	proofs_destroy(proofs);
+}
+
 static void write_file(const char *text, size_t length)
 {
 	int fd = openat(directory, "proofs.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
