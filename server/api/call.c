@@ -218,7 +218,12 @@ static bool may_call(struct call *call, const struct method *method, const char 
 	const struct principal there = principal_there(call, method, args);
 	if (gate_allows_right(&there, method->right))
 		return true;
-	if (names_session && args && there.rights == 0 && principal->rights != 0)
+	if (principal->rights == RIGHT_REDEEM)
+		call_fail(
+			call, CODE_FORBIDDEN, "right", right_name(method->right),
+			"this is a sign-in link, good for `token.redeem` alone: open it in a browser, or have a token made for "
+			"a program (`sandbar token new`)");
+	else if (names_session && args && there.rights == 0 && principal->rights != 0)
 		call_fail(call, CODE_FORBIDDEN, NULL, NULL, "an owner removed you from this session");
 	else
 		call_fail(call, CODE_FORBIDDEN, "right", right_name(method->right), "`%s` needs the right `%s`", method->name,

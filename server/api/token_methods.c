@@ -20,7 +20,10 @@ static const enum right all_rights[] = {
 	RIGHT_TABLE(RIGHT)
 #undef RIGHT
 };
-enum { RIGHTS = sizeof all_rights / sizeof all_rights[0] };
+enum {
+	RIGHTS = sizeof all_rights / sizeof all_rights[0],
+	RIGHTS_TO_GIVE = RIGHTS - 1 /* `redeem` is a link's, which has `uses` */
+};
 static const uint32_t usual_rights = RIGHT_READ | RIGHT_RUN | RIGHT_MANAGE;
 
 const struct param token_create_params[] = {
@@ -28,7 +31,7 @@ const struct param token_create_params[] = {
      .most = PRINCIPAL_NAME_BYTES, .summary = "who it is for; shown to others"},
 	{"tenant", PARAM_TEXT, offsetof(struct token_create_args, tenant), .least = 1, .most = SESSION_TENANT_BYTES - 1,
      .summary = "the account whose sessions it sees"},
-	{"rights", PARAM_STRINGS, offsetof(struct token_create_args, rights), .least = 1, .most = RIGHTS,
+	{"rights", PARAM_STRINGS, offsetof(struct token_create_args, rights), .least = 1, .most = RIGHTS_TO_GIVE,
      .summary = "read, run, manage, admin"},
 	{"expires_ms", PARAM_UINT, offsetof(struct token_create_args, expires_ms),
      .most = UINT64_C(100) * 365 * 24 * 3600 * 1000, .summary = "good for this long; 0 = for ever"},
@@ -136,17 +139,15 @@ static bool times_of(struct call *call, const struct token_create_args *args, ui
 	return false;
 }
 
-static bool has_room(struct call *call, const char *tenant, bool is_operators)
+/* For a token, or a link, more than there are. */
+static bool has_room(struct call *call, const char *tenant, uint64_t now_s, bool is_operators)
 {
-	const struct tokens *tokens = call->caller->server->tokens;
-	const struct token_record *record;
-	size_t count = 0;
-	for (size_t i = 0; (record = tokens_at(tokens, i)); i++)
-		count += strcmp(record->principal.tenant, tenant) == 0;
-	if (count < TENANT_TOKENS || is_operators)
+	if (is_operators || tokens_count(call->caller->server->tokens, tenant, now_s) < TENANT_TOKENS)
 		return true;
-	call_fail(call, CODE_LIMIT, NULL, NULL, "a tenant may have at most %d tokens; one that has expired is forgotten",
-	          TENANT_TOKENS);
+	call_fail(
+		call, CODE_LIMIT, NULL, NULL,
+		"a tenant may have at most %d tokens and links; what has expired, and a link that was used up, is not counted",
+		TENANT_TOKENS);
 	return false;
 }
 
@@ -170,7 +171,7 @@ void handle_token_create(struct call *call, const void *arguments)
 	struct principal *principal = &record.principal;
 	if (!rights_of(call, (const char *const *)args->rights, &principal->rights) ||
 	    !tenant_of(call, args->tenant, principal) || !times_of(call, args, now_s, &record) ||
-	    !has_room(call, principal->tenant, gate_is_operator(&call->caller->principal)))
+	    !has_room(call, principal->tenant, now_s, gate_is_operator(&call->caller->principal)))
 		return;
 	snprintf(principal->name, sizeof principal->name, "%s", args->name);
 	snprintf(record.by, sizeof record.by, "%s", call->caller->principal.name);
@@ -204,7 +205,8 @@ void handle_token_redeem(struct call *call, const void *arguments)
 		call_fail(call, CODE_UNAUTHENTICATED, NULL, NULL, "%s", fault);
 		return;
 	}
-	if (!has_room(call, link->principal.tenant, gate_is_operator(&link->principal)))
+	bool is_last_use = link->used + 1 == link->uses; /* its token takes the link's own place */
+	if (!is_last_use && !has_room(call, link->principal.tenant, now_s, gate_is_operator(&link->principal)))
 		return;
 	struct principal principal;
 	struct error err;

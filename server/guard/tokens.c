@@ -10,7 +10,16 @@
 #include <string.h>
 
 #define FILE_NAME "tokens.json"
-enum { VERSION = 1, FILE_MOST = 4 * 1024 * 1024, DIGEST_BYTES = 32, VERIFIED = 1024 };
+enum { VERSION = 1, DIGEST_BYTES = 32, VERIFIED = 1024 };
+#define NO_RECORD SIZE_MAX
+
+/* What the largest record takes in the file: its keys and numbers, and its texts, of which JSON writes a byte in six. */
+enum {
+	KEYS_AND_NUMBERS = 512,
+	TEXTS = TOKEN_ID_BYTES + 2 * PRINCIPAL_NAME_BYTES + PRINCIPAL_NAME_BYTES - 1,
+	RECORD_MOST = KEYS_AND_NUMBERS + 6 * TEXTS,
+	FILE_MOST = (TOKENS_MOST + 1) * RECORD_MOST, /* one more for what stands around them */
+};
 
 struct verified { /* a token that was found good, known by its digest */
 	uint8_t digest[DIGEST_BYTES];
@@ -20,7 +29,7 @@ struct verified { /* a token that was found good, known by its digest */
 struct tokens {
 	int directory;
 	struct evp_pkey_st *key;
-	struct token_record *records;
+	struct token_record *records; /* room for TOKENS_MOST, and the next one beside what makes room for it */
 	size_t count;
 	bool is_closed;
 	struct verified verified[VERIFIED]; /* each digest has one place */
@@ -88,14 +97,15 @@ static struct spare_file file_of(const struct tokens *tokens)
 }
 
 /* A revocation holds even if the power goes a moment later: this is the one place where the loop waits for the disk,
- * and only an administrator comes here. It is written on a full disk too. */
-static int save(const struct tokens *tokens, struct error *err)
+ * and only an administrator comes here. It is written on a full disk too. The record at OUT, if there is one, is left out. */
+static int save(const struct tokens *tokens, size_t out, struct error *err)
 {
 	if (tokens->is_closed)
 		return error_set(err, 0, "`" FILE_NAME "` is damaged");
 	json_t *list = json_array();
 	for (size_t i = 0; i < tokens->count; i++)
-		json_array_append_new(list, record_json(&tokens->records[i]));
+		if (i != out)
+			json_array_append_new(list, record_json(&tokens->records[i]));
 	const struct spare_file file = file_of(tokens);
 	return json_file_replace(&file, json_pack("{s:i, s:o}", "version", VERSION, "tokens", list), JSON_INDENT(1), err);
 }
@@ -105,7 +115,7 @@ static int save(const struct tokens *tokens, struct error *err)
 static struct tokens *allocate(int directory, struct evp_pkey_st *key)
 {
 	struct tokens *tokens = calloc(1, sizeof *tokens);
-	struct token_record *records = calloc(TOKENS_MOST, sizeof *records);
+	struct token_record *records = calloc(TOKENS_MOST + 1, sizeof *records);
 	if (!tokens || !records)
 		abort();
 	*tokens = (struct tokens){.directory = directory, .key = key, .records = records};
@@ -204,6 +214,23 @@ static void forget_verified(struct tokens *tokens, const char *id)
 
 /* --- changing ------------------------------------------------------------------------------------------------- */
 
+/* A link that nobody gets a token by any more: worth nothing, also when it is forgotten. */
+static bool is_spent_link(const struct token_record *record)
+{
+	return record->uses > 0 && (record->is_revoked || record->used >= record->uses);
+}
+
+size_t tokens_count(const struct tokens *tokens, const char *tenant, uint64_t now_s)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < tokens->count; i++) {
+		const struct token_record *record = &tokens->records[i];
+		count += strcmp(record->principal.tenant, tenant) == 0 && !is_expired(&record->principal, now_s) &&
+		         !is_spent_link(record);
+	}
+	return count;
+}
+
 static void drop_expired(struct tokens *tokens, uint64_t now_s)
 {
 	size_t kept = 0;
@@ -219,10 +246,28 @@ char *tokens_mint(const struct tokens *tokens, struct principal *principal, stru
 	return token_mint(tokens->key, principal, err);
 }
 
+/* Which record goes when another is added; the number of all: none may. */
+static size_t record_to_drop(const struct tokens *tokens)
+{
+	if (tokens->count < TOKENS_MOST)
+		return NO_RECORD;
+	size_t oldest = 0;
+	while (oldest < tokens->count && !is_spent_link(&tokens->records[oldest]))
+		oldest++;
+	return oldest;
+}
+
+static void drop(struct tokens *tokens, size_t index)
+{
+	struct token_record *record = &tokens->records[index];
+	memmove(record, record + 1, (--tokens->count - index) * sizeof *record);
+}
+
 char *tokens_add(struct tokens *tokens, struct token_record *record, uint64_t now_s, struct error *err)
 {
 	drop_expired(tokens, now_s);
-	if (tokens->count == TOKENS_MOST) {
+	size_t out = record_to_drop(tokens);
+	if (out == tokens->count) {
 		error_set(err, ENOSPC, "there are %d tokens, the most that are kept", TOKENS_MOST);
 		return NULL;
 	}
@@ -235,8 +280,11 @@ char *tokens_add(struct tokens *tokens, struct token_record *record, uint64_t no
 	memcpy(record->principal.id, bearer.id, sizeof bearer.id);
 	record->created_s = now_s;
 	tokens->records[tokens->count++] = *record;
-	if (save(tokens, err) == 0)
+	if (save(tokens, out, err) == 0) {
+		if (out != NO_RECORD)
+			drop(tokens, out);
 		return token;
+	}
 	tokens->count--;
 	explicit_bzero(token, strlen(token));
 	free(token);
@@ -283,5 +331,5 @@ int tokens_revoke(struct tokens *tokens, const struct token_record *record, stru
 	struct token_record *own = &tokens->records[record - tokens->records];
 	own->is_revoked = true;
 	forget_verified(tokens, own->principal.id);
-	return save(tokens, err);
+	return save(tokens, NO_RECORD, err);
 }

@@ -37,8 +37,12 @@ void tokens_destroy(struct tokens *tokens); /* NULL is allowed */
 bool tokens_verify(struct tokens *tokens, const char *token, size_t length, uint64_t now_s,
                    struct principal *principal);
 
+/* How many places TENANT's tokens take at NOW_S. What has expired takes none, nor does a link that was used up or revoked: its
+ * last token stands in its place. */
+size_t tokens_count(const struct tokens *tokens, const char *tenant, uint64_t now_s);
+
 /* Make the token, or the link, that RECORD is to stand for, which gets its id; the caller frees it. NULL on error; errnum
- * ENOSPC: TOKENS_MOST. */
+ * ENOSPC: TOKENS_MOST. Of so many, the oldest link that was used up or revoked is forgotten to make room. */
 char *tokens_add(struct tokens *tokens, struct token_record *record, uint64_t now_s, struct error *err);
 /* Why nobody gets a token by the link RECORD (may be NULL); NULL: one does. */
 const char *token_link_fault(const struct token_record *record, uint64_t now_s);

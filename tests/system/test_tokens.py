@@ -133,9 +133,11 @@ def test_bad_parameters_are_named(server):
     with server.client() as owner:
         for params, field in (({"name": ""}, "name"), ({"name": "x" * 65}, "name"), ({}, "name"),
                               ({"name": "x", "rights": ["fly"]}, "rights"), ({"name": "x", "rights": []}, "rights"),
+                              ({"name": "x", "rights": ["read"] * 5}, "rights"),
                               ({"name": "x", "tenant": "a/b"}, "tenant"), ({"name": "x", "tenant": "t" * 64}, "tenant"),
                               ({"name": "x", "expires_ms": -1}, "expires_ms")):
             assert refused(owner, "token.create", **params).data["field"] == field, params
+        assert "must have 1...4 entries" in str(refused(owner, "token.create", name="x", rights=[]))
         assert refused(owner, "token.revoke", id="nobody").code == "not_found"
 
 
@@ -313,6 +315,33 @@ def test_a_link_gives_no_more_than_its_maker_has(server):
         assert rows[number]["expires_us"] / 1e6 - time.time() < 61
 
 
+def test_a_tenant_that_has_all_its_tokens(server):
+    """A link's last use needs no other place than the link's; links that were used up or revoked, and what has expired, are not in the
+    way of others, also while nothing is made that forgets them."""
+    with server.client() as owner, server.client(token=made(owner, tenant="full", rights=["read", "admin"])[1]) as admin:
+        twice = made(admin, rights=["read"], uses=2)[1]
+        links = [made(admin, rights=["read"], uses=1) for _ in range(253)]
+        last = made(admin, rights=["read"], expires_ms=60000)[0]
+        error = refused(admin, "token.create", name="x", rights=["read"])
+        assert error.code == "limit" and "at most 256" in str(error)
+        with server.client(token=twice) as bearer:
+            assert refused(bearer, "token.redeem").code == "limit", "its token would be one more beside the link"
+        for _, link in links[:2]:
+            with server.client(token=redeemed(server, link)["token"]) as bearer:
+                assert bearer.hello["rights"] == ["read"]
+        assert refused(admin, "token.create", name="x", rights=["read"]).code == "limit", "the tokens are there in the links' places"
+        admin.call("token.revoke", id=last)
+        assert refused(admin, "token.create", name="x", rights=["read"]).code == "limit", "that it was revoked must be remembered"
+        admin.call("token.revoke", id=links[2][0])
+        short = made(admin, rights=["read"], expires_ms=1000)
+        assert refused(admin, "token.create", name="x", rights=["read"]).code == "limit"
+        time.sleep(2.1)
+        assert short[0] not in {row["id"] for row in admin.call("token.list")["tokens"]}
+        assert redeemed(server, twice)["token"]
+        with server.client(token=twice) as bearer:
+            assert bearer.call("token.redeem")["token"]
+
+
 def test_a_used_link_stays_used(start_server):
     """The gateway is killed before and after a link was used: an unused one is good for the next gateway, a used one is not."""
     server = start_server()
@@ -346,6 +375,31 @@ def test_the_command_for_a_link(server):
     assert f"{number} " in said("ls")[0] and " 1/1 " in said("ls")[0]
     told = json.loads(said("link", "--json")[0])
     assert told["link"] == f"{address}/#{told['token']}" and redeemed(server, told["token"])
+
+
+def test_a_link_is_no_token_for_the_command(server):
+    """Who gives it a link's token is told that, and what to do."""
+    with server.client() as owner:
+        link = made(owner, uses=1)[1]
+    file = server.folder / "link"
+    file.write_text(link + "\n")
+    for argv in (["ls"], ["new"], ["ps", "nosuchsession"], ["token", "ls"]):
+        done = server.command("--token-file", str(file), *argv)
+        err = done.communicate(timeout=60)[1].decode()
+        assert done.returncode == 1 and "this is a sign-in link" in err and "in a browser" in err and "`sandbar token new`" in err, (argv, err)
+
+
+def test_an_id_that_begins_with_a_dash(server):
+    """None that the server makes does; another is taken behind `--`."""
+    with server.client() as owner:
+        session = owner.create()
+        for number in [made(owner)[0] for _ in range(64)] + [owner.call("session.share", session=session)["share"] for _ in range(64)]:
+            assert not number.startswith("-")
+        for argv in (["token", "revoke", "--", "-AbC"], ["share", "revoke", session, "--", "-AbC"]):
+            done = server.command(*argv)
+            err = done.communicate(timeout=60)[1].decode()
+            assert done.returncode == 4 and "`-AbC`" in err, (argv, done.returncode, err)
+        owner.call("session.end", session=session)
 
 
 def test_the_command(server):

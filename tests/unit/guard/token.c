@@ -252,6 +252,16 @@ Test(token, wrong_claims_are_refused)
 		          without_rights[i]);
 }
 
+/* One in 64 would: in a command line it would be a flag. */
+Test(token, no_id_begins_with_a_dash)
+{
+	char id[TOKEN_ID_BYTES + 1];
+	for (size_t i = 0; i < 4096; i++) {
+		token_new_id(id);
+		cr_assert(strlen(id) == TOKEN_ID_BYTES && id[0] != '-', "`%s`", id);
+	}
+}
+
 Test(token, what_is_no_token_is_refused)
 {
 	static const char *const texts[] = {"",    ".",     "..",   "...",         "a",

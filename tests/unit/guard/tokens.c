@@ -167,6 +167,154 @@ Test(tokens, a_link_of_two_uses)
 	tokens_destroy(tokens);
 }
 
+/* --- many ----------------------------------------------------------------------------------------------------- */
+
+static const uint64_t far = INT64_MAX;
+
+/* Every text as long as it can be, of bytes that JSON writes in six, and every number as long as it can be. */
+static struct token_record largest(void)
+{
+	struct token_record record = {
+		.principal = {.rights = INT32_MAX, .expires_s = far}, .uses = INT32_MAX, .lasts_s = far, .until_s = far};
+	memset(record.principal.name, 1, sizeof record.principal.name - 1);
+	memset(record.principal.tenant, 1, sizeof record.principal.tenant - 1);
+	memset(record.by, 1, sizeof record.by - 1);
+	return record;
+}
+
+static void write_escaped(FILE *file, const char *name, size_t count)
+{
+	fprintf(file, "\"%s\":\"", name);
+	for (size_t i = 0; i < count; i++)
+		fputs("\\u0001", file);
+	fputs("\",", file);
+}
+
+/* COUNT of them, and of links as many uses as they say; the first SPENT of them are used up. */
+static void write_largest(size_t count, int uses, size_t spent)
+{
+	int fd = openat(directory, "tokens.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fdopen(fd, "w");
+	cr_assert_not_null(file);
+	fputs("{\"version\":1,\"tokens\":[", file);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(file, "%s{\"id\":\"%016zu\",", i ? "," : "", i);
+		write_escaped(file, "name", PRINCIPAL_NAME_BYTES);
+		write_escaped(file, "tenant", PRINCIPAL_NAME_BYTES - 1);
+		write_escaped(file, "by", PRINCIPAL_NAME_BYTES);
+		fprintf(file, "\"rights\":%d,\"expires_s\":%lld,\"created_s\":%lld,\"revoked\":false", INT32_MAX,
+		        (long long)far, (long long)far);
+		fprintf(file, ",\"uses\":%d,\"used\":%d,\"lasts_s\":%lld,\"until_s\":%lld}", uses, i < spent ? uses : 0,
+		        (long long)far, (long long)far);
+	}
+	fputs("]}", file);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static off_t size_of(const char *name)
+{
+	struct stat status;
+	cr_assert_eq(fstatat(directory, name, &status, 0), 0);
+	return status.st_size;
+}
+
+static size_t count_all(const struct tokens *tokens)
+{
+	size_t count = 0;
+	while (tokens_at(tokens, count))
+		count++;
+	return count;
+}
+
+/* As many as there may be, each as large as it can be: what was written is read, also where it is a spare, and a revocation has
+ * room on a full disk. */
+Test(tokens, the_largest_file_is_read)
+{
+	struct error err = {0};
+	struct token_record last = largest(), one_more = largest();
+	write_largest(TOKENS_MOST - 1, INT32_MAX, 0);
+	struct tokens *tokens = load();
+	free(tokens_add(tokens, &last, NOW, &err));
+	cr_assert_eq(count_all(tokens), (size_t)TOKENS_MOST, "%s", err.message);
+	cr_expect_null(tokens_add(tokens, &one_more, NOW, &err));
+	cr_expect_eq(err.errnum, ENOSPC);
+	cr_expect_eq(count_all(tokens), (size_t)TOKENS_MOST);
+	tokens_destroy(tokens);
+	off_t written = size_of("tokens.json"), spare = size_of("tokens.json.spare");
+	cr_expect(written > 4 << 20 && spare > written, "%lld bytes, its spare %lld", (long long)written, (long long)spare);
+	int fd = openat(directory, "tokens.json", O_WRONLY | O_APPEND | O_CLOEXEC);
+	for (off_t i = written; i < spare; i++)
+		cr_assert_eq(write(fd, "\n", 1), 1);
+	close(fd);
+	tokens = load();
+	cr_assert_eq(tokens_revoke(tokens, tokens_find(tokens, last.principal.id), &err), 0);
+	tokens_destroy(tokens);
+	tokens = load();
+	cr_expect(tokens_find(tokens, last.principal.id)->is_revoked && count_all(tokens) == TOKENS_MOST);
+	tokens_destroy(tokens);
+}
+
+/* A link that was used up makes room, the oldest first; a link's last use has its own place at least. What could not be
+ * written has taken nobody's place. */
+Test(tokens, a_used_link_makes_room)
+{
+	struct error err = {0};
+	struct principal got;
+	struct token_record more = largest();
+	write_largest(TOKENS_MOST, 1, 2);
+	struct tokens *tokens = load();
+	cr_expect_eq(unlinkat(directory, "tokens.json", 0), 0);
+	cr_assert_eq(mkdirat(directory, "tokens.json", 0700), 0);
+	cr_expect_null(tokens_add(tokens, &more, NOW, &err));
+	cr_expect_null(tokens_redeem(tokens, "0000000000000002", NOW, &got, &err));
+	cr_expect(count_all(tokens) == TOKENS_MOST && tokens_find(tokens, "0000000000000000"));
+	cr_expect_null(token_link_fault(tokens_find(tokens, "0000000000000002"), NOW));
+	unlinkat(directory, "tokens.json", AT_REMOVEDIR);
+	more.uses = 0;
+	free(tokens_add(tokens, &more, NOW, &err));
+	cr_expect(!tokens_find(tokens, "0000000000000000") && tokens_find(tokens, "0000000000000001"));
+	cr_expect(tokens_find(tokens, more.principal.id) == tokens_at(tokens, TOKENS_MOST - 1));
+	free(tokens_redeem(tokens, "0000000000000003", NOW, &got, &err));
+	cr_expect(!tokens_find(tokens, "0000000000000001") && tokens_find(tokens, "0000000000000003"));
+	char *token = tokens_redeem(tokens, "0000000000000004", NOW, &got, &err);
+	cr_expect(token && !tokens_find(tokens, "0000000000000003"), "%s", err.message);
+	free(token);
+	token = tokens_redeem(tokens, "0000000000000005", NOW, &got, &err);
+	cr_expect(token && count_all(tokens) == TOKENS_MOST, "%s", err.message);
+	cr_expect_eq(tokens_revoke(tokens, tokens_find(tokens, "0000000000000006"), &err), 0);
+	free(token);
+	tokens_destroy(tokens);
+	tokens = load();
+	cr_expect(count_all(tokens) == TOKENS_MOST && tokens_find(tokens, got.id));
+	cr_expect_str_eq(token_link_fault(tokens_find(tokens, "0000000000000003"), NOW), "the link is not known here");
+	tokens_destroy(tokens);
+}
+
+Test(tokens, what_takes_a_place)
+{
+	struct tokens *tokens = load();
+	struct principal ada = {.name = "ada", .tenant = "t", .expires_s = NOW + 5}, eve = {.name = "eve", .tenant = "u"},
+					 got;
+	struct token_record link = link_of(2), other = link_of(1);
+	struct error err = {0};
+	free(create(tokens, &ada));
+	free(create(tokens, &eve));
+	free(tokens_add(tokens, &link, NOW, &err));
+	free(tokens_add(tokens, &other, NOW, &err));
+	cr_expect(tokens_count(tokens, "t", NOW) == 3 && tokens_count(tokens, "u", NOW) == 1 &&
+	          tokens_count(tokens, "v", NOW) == 0);
+	cr_expect_eq(tokens_count(tokens, "t", NOW + 5), 2UL, "one has expired");
+	free(tokens_redeem(tokens, link.principal.id, NOW, &got, &err));
+	cr_expect_eq(tokens_count(tokens, "t", NOW), 4UL);
+	free(tokens_redeem(tokens, link.principal.id, NOW, &got, &err));
+	cr_expect_eq(tokens_count(tokens, "t", NOW), 4UL, "the last token is in the place of the link");
+	cr_assert_eq(tokens_revoke(tokens, tokens_find(tokens, other.principal.id), &err), 0);
+	cr_expect_eq(tokens_count(tokens, "t", NOW), 3UL, "a link that was revoked");
+	cr_assert_eq(tokens_revoke(tokens, tokens_find(tokens, got.id), &err), 0);
+	cr_expect_eq(tokens_count(tokens, "t", NOW), 3UL, "that a token was revoked must be remembered");
+	tokens_destroy(tokens);
+}
+
 static void write_file(const char *text)
 {
 	int fd = openat(directory, "tokens.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
