@@ -82,7 +82,8 @@ struct sandbox_events {
 	void (*start_failed)(void *owner, uint32_t process, int exit_code, const char *code, const char *message);
 	/* Its leader was reaped. wait_status is waitpid(2)'s, or -1: how it ended cannot be known. */
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
-	void (*killed)(void *owner, uint32_t process); /* its tree is empty */
+	/* Its tree is empty. Where usage() cannot tell that, also unasked, once, when it has become so after `exited`. */
+	void (*killed)(void *owner, uint32_t process);
 	void (*usage)(void *owner, uint32_t process, const struct process_usage *usage);
 	void (*measured)(void *owner, const struct sandbox_usage *usage);
 	/* System calls were refused as a matter of policy: CALL is the newest one's name, THREAD who made it (inside), COUNT

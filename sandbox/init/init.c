@@ -139,6 +139,8 @@ static void reap_ended(struct init *init, struct process *process, int status, c
 	process->child = 0;
 	if (process->flags & INIT_SUBREAPER) {
 		process_handle(&init->table, process, process->note->has_ended ? PROCESS_ENDED : PROCESS_ORPHANED);
+		if (status == 0) /* it was not killed */
+			process_handle(&init->table, process, PROCESS_EMPTIED);
 	} else {
 		process->note->ending = ending_make(status, usage);
 		process_handle(&init->table, process, PROCESS_ENDED);

@@ -135,13 +135,23 @@ static enum outbox_result send_strays(struct init *init)
 	return result;
 }
 
-static enum outbox_result send_killed(struct init *init, struct process *process)
+static enum outbox_result send_plain(struct init *init, struct process *process, uint32_t type, uint32_t owed)
 {
-	struct init_message message = {.type = INIT_KILLED, .epoch = init->epoch, .process = process->number};
+	struct init_message message = {.type = type, .epoch = init->epoch, .process = process->number};
 	enum outbox_result result = outbox_send(init->control, &message, NULL, 0);
 	if (result == OUTBOX_SENT)
-		process->owed &= ~(uint32_t)OWES_KILLED;
+		process->owed &= ~owed;
 	return result;
+}
+
+static enum outbox_result send_killed(struct init *init, struct process *process)
+{
+	return send_plain(init, process, INIT_KILLED, OWES_KILLED);
+}
+
+static enum outbox_result send_empty(struct init *init, struct process *process)
+{
+	return send_plain(init, process, INIT_EMPTY, OWES_EMPTY);
 }
 
 static enum outbox_result send_answers(struct init *init)
@@ -158,8 +168,11 @@ static enum outbox_result send_rest(struct init *init, struct process *process)
 	static const struct {
 		uint32_t owed;
 		enum outbox_result (*send)(struct init *init, struct process *process);
-	} rows[] = {
-		{OWES_ANSWER, send_answer}, {OWES_DENIED, send_denied}, {OWES_EXITED, send_exited}, {OWES_KILLED, send_killed}};
+	} rows[] = {{OWES_ANSWER, send_answer},
+	            {OWES_DENIED, send_denied},
+	            {OWES_EXITED, send_exited},
+	            {OWES_KILLED, send_killed},
+	            {OWES_EMPTY, send_empty}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (!process->is_answered || !(process->owed & rows[i].owed))
 			continue;

@@ -203,6 +203,14 @@ static int forget(struct process_table *table, struct process *process)
 	return 0;
 }
 
+static int empty(struct process_table *table, struct process *process)
+{
+	(void)table;
+	process->is_empty = true;
+	process->owed |= OWES_EMPTY;
+	return 0;
+}
+
 static int depart(struct process_table *table, struct process *process)
 {
 	leave(table, process);
@@ -213,13 +221,13 @@ typedef int action(struct process_table *table, struct process *process);
 
 /* clang-format off */
 static action *const actions[PROCESS_STATES][PROCESS_EVENTS] = {
-	/*                      DECIDED  ENDED           ORPHANED    FORGET */
-	[PROCESS_FREE]     = { nothing, nothing,        nothing,    nothing },
-	[PROCESS_STARTING] = { decide,  decide_and_end, lose_later, refuse },
-	[PROCESS_FAILED]   = { nothing, nothing,        nothing,    refuse },
-	[PROCESS_RUNNING]  = { nothing, end,            lose,       refuse },
-	[PROCESS_EXITED]   = { nothing, nothing,        nothing,    forget },
-	[PROCESS_LEFT]     = { nothing, depart,         depart,     nothing },
+	/*                      DECIDED  ENDED           ORPHANED    EMPTIED  FORGET */
+	[PROCESS_FREE]     = { nothing, nothing,        nothing,    nothing, nothing },
+	[PROCESS_STARTING] = { decide,  decide_and_end, lose_later, nothing, refuse },
+	[PROCESS_FAILED]   = { nothing, nothing,        nothing,    nothing, refuse },
+	[PROCESS_RUNNING]  = { nothing, end,            lose,       nothing, refuse },
+	[PROCESS_EXITED]   = { nothing, nothing,        nothing,    empty,   forget },
+	[PROCESS_LEFT]     = { nothing, depart,         depart,     nothing, nothing },
 };
 /* clang-format on */
 

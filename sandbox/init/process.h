@@ -27,12 +27,19 @@ enum process_event {
 	PROCESS_DECIDED,  /* the outcome's pipe is closed: the note says whether it was executed */
 	PROCESS_ENDED,    /* the note has its ending */
 	PROCESS_ORPHANED, /* its subreaper is gone, and no ending was noted */
+	PROCESS_EMPTIED,  /* its subreaper is gone, since nothing was left below it */
 	PROCESS_FORGET,   /* asked for */
 	PROCESS_EVENTS
 };
 
 /* What the gateway is still to be told. */
-enum { OWES_ANSWER = 1u << 0, OWES_EXITED = 1u << 1, OWES_KILLED = 1u << 2, OWES_DENIED = 1u << 3 };
+enum {
+	OWES_ANSWER = 1u << 0,
+	OWES_EXITED = 1u << 1,
+	OWES_KILLED = 1u << 2,
+	OWES_DENIED = 1u << 3,
+	OWES_EMPTY = 1u << 4,
+};
 
 struct process {
 	uint32_t number; /* the gateway's; 0 = none */
@@ -41,6 +48,7 @@ struct process {
 	uint32_t owed;    /* OWES_… */
 	bool is_answered; /* START was: it is no longer in the queue */
 	bool is_killing;
+	bool is_empty;     /* nothing of its tree lives, as its subreaper saw */
 	bool is_wide;      /* has a wide pipe */
 	unsigned attempts; /* of killing */
 	pid_t child;       /* init's own: the leader or the subreaper; 0 when it was reaped */

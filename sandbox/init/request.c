@@ -78,7 +78,8 @@ static int synchronise(struct init *init, const struct request *request, struct 
 		if (known->number == 0 || !known->is_answered)
 			continue;
 		known->owed &= OWES_DENIED;
-		known->owed |= OWES_ANSWER | (known->state == PROCESS_EXITED ? (uint32_t)OWES_EXITED : 0);
+		known->owed |= OWES_ANSWER | (known->state == PROCESS_EXITED ? (uint32_t)OWES_EXITED : 0) |
+		               (known->is_empty ? (uint32_t)OWES_EMPTY : 0);
 	}
 	return 0;
 }

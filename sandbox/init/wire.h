@@ -7,7 +7,7 @@
  * and answered by REFUSED; init never dies of one.
  *
  * SYNC {epoch} is the first request of each gateway. Init answers SYNCED, then, for each process that it still
- * knows, STARTED (with its descriptors again) and EXITED where it has exited; then SYNC_DONE. A START of an earlier
+ * knows, STARTED (with its descriptors again), EXITED where it has exited, and EMPTY; then SYNC_DONE. A START of an earlier
  * gateway that was not answered yet is answered before that, too. It ignores requests with a lower epoch. Every
  * message carries the epoch in which it was sent: one with a lower epoch is for a gateway that is dead.
  * SYNCED with epoch 0, unasked, is the first message of all: init has confined itself (boot.h).
@@ -41,6 +41,7 @@ enum init_message_type {
 	INIT_SYNC_DONE, /* everything that was known at the time of SYNC has been told */
 	INIT_DENIED, /* system calls were refused: value = the newest one's number, phase = the thread that made it, user_us =
 	              * how many of this process by now; process 0: it cannot be said whose they were */
+	INIT_EMPTY, /* of a process with a subreaper that has exited: nothing of its tree lives; told again after a SYNC */
 };
 
 enum { INIT_LEAF_FDS = 8, INIT_MAX_FDS = 1 + INIT_LEAF_FDS };

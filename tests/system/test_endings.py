@@ -4,8 +4,9 @@ import platform
 import time
 
 import pytest
-from wire import STDERR, STREAM_CLOSED, RemoteError, View
+from wire import PATIENCE, SLOWNESS, STDERR, STREAM_CLOSED, TTY, RemoteError, View
 
+TERMINAL = {"cols": 80, "rows": 24}
 SLACK = 4  # seconds that an instrumented server on a busy machine may be late
 
 
@@ -53,6 +54,68 @@ def test_what_a_child_says_later_still_comes(client, session):
     ends = {row[4]: row[5] for row in closed}
     assert ends[1] == channel.view.length[process, 1]
     assert channel.view.bytes(process) == b"tick\n" * (ends[1] // 5)
+
+
+TERMINALS = 64  # that a session may have
+ROWS = 1600     # for processes that are not forgotten
+
+
+def test_terminals_one_after_the_other(any_server):
+    """Each that is over makes room for the next, also where a session has no cgroups."""
+    with any_server.client() as client:
+        session = client.create()
+        channel = client.attach(session)
+        for _ in range(TERMINALS + 16):
+            ending = channel.wait_exit(client.start(session, "true", terminal=TERMINAL))
+            assert ending["exit_code"] == 0 and ending["streams_open"] == []
+        client.call("session.end", session=session)
+
+
+def test_commands_one_after_the_other(any_server):
+    """More than a session has rows for: each that is over makes room for another, a few at a time."""
+    with any_server.client() as client:
+        session, open_requests = client.create(), []
+        for _ in range(ROWS + 100):
+            open_requests.append(client.request("process.run", session=session, argv=["true"]))
+            if len(open_requests) == 16:
+                assert client.answer(open_requests.pop(0))["exited"]["exit_code"] == 0
+        assert all(client.answer(request)["exited"]["exit_code"] == 0 for request in open_requests)
+        client.call("session.end", session=session)
+
+
+def test_what_a_process_left_behind_counts_until_it_is_gone(any_server):
+    """Terminals whose leaders have left, as many as there may be: a daemon of each, that holds no stream, can be reached and
+    keeps its place. When the daemons are dead, they are over, and there is room."""
+    with any_server.client() as client:
+        session = client.create()
+        channel = client.attach(session)
+        script = "trap '' HUP; setsid sleep 1001 </dev/null >/dev/null 2>&1 & echo $!"
+        left = [client.shell(session, script, terminal=TERMINAL) for _ in range(TERMINALS)]
+        assert all(channel.wait_exit(process)["streams_open"] == [] for process in left)
+        time.sleep(1.5 * SLOWNESS)
+        for process in left:
+            client.call("process.signal", session=session, process=process, signal="CONT", scope="tree")
+        with pytest.raises(RemoteError) as caught:
+            client.start(session, "true", terminal=TERMINAL)
+        assert caught.value.code == "limit"
+        daemons = b" ".join(channel.view.bytes(process, TTY).strip() for process in left)
+        assert client.run(session, f"kill -KILL {daemons.decode()}")["exited"]["exit_code"] == 0
+        for process in left:
+            await_over(client, session, process)
+        assert channel.wait_exit(client.start(session, "true", terminal=TERMINAL))["exit_code"] == 0
+        client.call("session.end", session=session)
+
+
+def await_over(client, session, process):
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            client.call("process.signal", session=session, process=process, signal="CONT", scope="tree")
+        except RemoteError as error:
+            assert error.code == "process_exited"
+            return
+        assert time.monotonic() < deadline, f"{process} is still alive"
+        time.sleep(.05)
 
 
 def test_on_exit_kill_tree_leaves_nobody(client, session):

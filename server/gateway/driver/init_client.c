@@ -134,6 +134,12 @@ static void take_killed(struct init_client *client, const struct init_message *m
 	client->events->killed(client->owner, message->process);
 }
 
+static void take_empty(struct init_client *client, const struct init_message *message, struct packet *packet)
+{
+	(void)packet;
+	client->events->empty(client->owner, message->process);
+}
+
 /* A refused START was not tried. A refused KILL_TREE is about a process that init does not know any more, so that
  * nothing of it lives, or about one whose subreaper was killed (ECHILD): its tree cannot be found. */
 static void take_refused(struct init_client *client, const struct init_message *message, struct packet *packet)
@@ -175,6 +181,7 @@ static const struct answer {
 	{INIT_EXITED, take_exited},       {INIT_KILLED, take_killed},
 	{INIT_REFUSED, take_refused},     {INIT_SYNCED, ignore},
 	{INIT_SYNC_DONE, take_sync_done}, {INIT_DENIED, take_denied},
+	{INIT_EMPTY, take_empty},
 };
 
 static void received(void *owner, struct packet *packet)

@@ -21,6 +21,7 @@ struct init_client_events {
 	/* WAIT_STATUS -1: it cannot be known. */
 	void (*exited)(void *owner, uint32_t process, int wait_status, const struct rusage *usage);
 	void (*killed)(void *owner, uint32_t process);
+	void (*empty)(void *owner, uint32_t process);       /* without leaves, unasked: nothing of its tree lives */
 	void (*kill_failed)(void *owner, uint32_t process); /* what it left can only be ended with the sandbox */
 	void (*denied)(void *owner, uint32_t process, int call, uint32_t thread, uint64_t count);
 	void (*synced)(void *owner); /* what init knew when it was asked to synchronise was told */

@@ -396,6 +396,15 @@ static void on_killed(void *owner, uint32_t number)
 	kill_is_done(owner, number);
 }
 
+/* One that is being killed is told when that is answered. */
+static void on_empty(void *owner, uint32_t number)
+{
+	struct sandbox *sandbox = owner;
+	struct process *process = sandbox_process(sandbox, number);
+	if (process && process->state == PROCESS_EXITED && !process->kill_open)
+		sandbox->events->killed(sandbox->owner, number);
+}
+
 static void on_kill_failed(void *owner, uint32_t number)
 {
 	(void)number;
@@ -423,6 +432,7 @@ const struct init_client_events sandbox_init_events = {
 	.start_failed = on_start_failed,
 	.exited = on_exited,
 	.killed = on_killed,
+	.empty = on_empty,
 	.denied = on_denied,
 	.kill_failed = on_kill_failed,
 	.synced = adoption_synced,

@@ -172,10 +172,17 @@ struct answer gateway_receive(struct gateway *gateway, int timeout_ms)
 	return answer;
 }
 
+static bool is_passed_over(uint32_t type, enum init_message_type wanted)
+{
+	return type == INIT_DENIED || (type == INIT_EMPTY && wanted != INIT_EMPTY);
+}
+
 struct answer gateway_expect(struct gateway *gateway, enum init_message_type type, uint32_t process)
 {
 	struct answer answer = gateway_receive(gateway, PATIENCE_MS);
-	for (; answer.message.type == INIT_DENIED; answer = gateway_receive(gateway, PATIENCE_MS)) {
+	for (; is_passed_over(answer.message.type, type); answer = gateway_receive(gateway, PATIENCE_MS)) {
+		if (answer.message.type != INIT_DENIED)
+			continue;
 		gateway->denials++;
 		gateway->denied = answer.message;
 	}

@@ -55,7 +55,7 @@ void gateway_start(struct gateway *gateway, const struct command *command);
 
 /* The next message; its type is 0 where none came within TIMEOUT_MS. */
 struct answer gateway_receive(struct gateway *gateway, int timeout_ms);
-/* The next one, but for DENIED, must be of TYPE, about PROCESS. */
+/* The next one, but for DENIED, and EMPTY where that is not what is waited for, must be of TYPE, about PROCESS. */
 struct answer gateway_expect(struct gateway *gateway, enum init_message_type type, uint32_t process);
 
 /* What FD gives until its end, ended by NUL; at most SIZE - 1 bytes. Closes it. */

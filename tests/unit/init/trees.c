@@ -185,6 +185,57 @@ Test(init_trees, one_whose_parent_is_killed_is_lost)
 	gateway_close(&gateway);
 }
 
+/* That nothing of a process lives is told without being asked, after the last of it is gone: what it left behind counts. */
+Test(init_trees, an_empty_one_is_told)
+{
+	struct gateway gateway;
+	pid_t ids[8];
+	gateway_open(&gateway);
+	gateway_start(&gateway, &(struct command){.process = 1, .argv = SHELL("exit 3"), .flags = INIT_SUBREAPER});
+	struct answer started = gateway_expect(&gateway, INIT_STARTED, 1);
+	cr_expect_eq(gateway_expect(&gateway, INIT_EXITED, 1).message.value, 3 << 8);
+	gateway_expect(&gateway, INIT_EMPTY, 1);
+	answer_close(&started);
+
+	size_t count = start_survivors(&gateway, 2, NULL, ids);
+	cr_assert_eq(count, 3);
+	cr_expect_eq(gateway_receive(&gateway, 300).message.type, 0, "it is not empty: its survivors live");
+	for (size_t i = 0; i < count; i++)
+		kill(ids[i], SIGKILL);
+	gateway_expect(&gateway, INIT_EMPTY, 2);
+	cr_expect_eq(gateway_receive(&gateway, 100).message.type, 0, "told once");
+
+	gateway.epoch++;
+	gateway_request(&gateway, INIT_SYNC, 0, 0, 0);
+	gateway_expect(&gateway, INIT_SYNCED, 0);
+	for (uint32_t number = 1; number <= 2; number++) {
+		started = gateway_expect(&gateway, INIT_STARTED, number);
+		answer_close(&started);
+		gateway_expect(&gateway, INIT_EXITED, number);
+		gateway_expect(&gateway, INIT_EMPTY, number); /* the next gateway hears it, too */
+	}
+	gateway_expect(&gateway, INIT_SYNC_DONE, 0);
+	gateway_close(&gateway);
+}
+
+/* Who would have seen the last of it go was killed: nobody says that it is gone. */
+Test(init_trees, one_whose_parent_is_killed_after_it_has_exited_is_not_told_empty)
+{
+	struct gateway gateway;
+	pid_t ids[8];
+	gateway_open(&gateway);
+	size_t count = start_survivors(&gateway, 1, NULL, ids);
+	cr_assert_eq(count, 3);
+	kill(gateway.init->table.rows[0].child, SIGKILL);
+	for (int i = 0; i < 500 && gateway.init->table.rows[0].child != 0; i++)
+		gateway_turn(&gateway, 10);
+	cr_expect_eq(gateway_receive(&gateway, 200).message.type, 0);
+	cr_expect_eq(count_alive(ids, count), count);
+	for (size_t i = 0; i < count; i++)
+		kill(ids[i], SIGKILL);
+	gateway_close(&gateway);
+}
+
 Test(init_trees, thousands_of_orphans_are_reaped)
 {
 	struct gateway gateway;

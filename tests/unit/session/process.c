@@ -247,6 +247,24 @@ Test(process, survivors_keep_their_streams_and_exited_does_not_wait)
 	cr_expect_eq(exits(), 1);
 }
 
+/* Where no counter says what lives (a host without cgroups), the driver says when nothing does any more. */
+Test(process, one_that_nothing_counts_is_forgotten_when_it_is_told_empty)
+{
+	struct process *process = house_start(&house, (struct process_options){0}, NULL);
+	struct actor *actor = house_actor(&house, process);
+	actor_exited(&house, actor, EXIT_STATUS(0));
+	actor_usage(&house, actor, UINT64_MAX);
+	actor_close(actor);
+	house_turn(&house);
+	cr_assert_eq(exits(), 1);
+	cr_expect_eq(actor->kills, 0);
+	cr_expect_eq(actor->forgets, 0, "something of its tree may live");
+	actor_killed(&house, actor);
+	cr_expect_eq(actor->forgets, 1);
+	house_turn(&house);
+	cr_expect_eq(exits(), 1);
+}
+
 /* A survivor may flood: what stood in the pipe at the end is drained, and not more. */
 Test(process, a_flooding_survivor_does_not_hold_exited_up)
 {
