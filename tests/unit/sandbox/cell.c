@@ -144,7 +144,7 @@ uint32_t cell_start(struct cell *cell, const char *script, int *stream)
 	struct init_message message;
 	do {
 		message = receive(cell, fds);
-	} while (message.type == INIT_EXITED && message.process != cell->last); /* of an earlier one */
+	} while (message.process != cell->last); /* of an earlier one: it has exited, or nothing of it lives any more */
 	EXPECT(message.type == INIT_STARTED, "type %u, phase %u, %s", message.type, message.phase, strerror(message.value));
 	close(fds[1]);
 	*stream = fds[0];

@@ -191,7 +191,7 @@ static const struct attempt attempts[] = {
 	{"sched_setaffinity of init", SYS_sched_setaffinity, {1}, EPERM},
 	{"setpriority of init", SYS_setpriority, {PRIO_PROCESS, 1, 19}, EPERM},
 	{"setpriority of a user", SYS_setpriority, {PRIO_USER, 0, 19}, EPERM},
-	{"setpriority of itself", SYS_setpriority, {PRIO_PROCESS, 0, 0}, 0},
+	{"setpriority of itself", SYS_setpriority, {PRIO_PROCESS, 0, 19}, 0},
 	{"ioprio_set of a user", SYS_ioprio_set, {3, 0, 0}, EPERM},
 	{"fcntl F_NOTIFY", SYS_fcntl, {0, F_NOTIFY}, EPERM},
 	{"fcntl F_GETFD", SYS_fcntl, {0, F_GETFD}, 0},
