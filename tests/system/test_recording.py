@@ -20,6 +20,7 @@ for path in sys.argv[1:]:
     sys.stdin.read(1)
     sys.stdout.write(open(path).read())
     sys.stdout.flush()
+sys.stdin.read(1)  # else the shell's prompt would stand in what was drawn last
 """
 
 
