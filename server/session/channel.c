@@ -585,7 +585,7 @@ static void tell_unknown_input(struct channel *channel)
 	struct process *process;
 	TAILQ_FOREACH(process, &channel->session->processes, link) {
 		uint64_t from, to;
-		if (!input_take_unknown(&process->input, channel->client, &from, &to))
+		if (!input_unknown(&process->input, channel->client, &from, &to))
 			continue;
 		begin_error(channel, process->number, CODE_STDIN_UNKNOWN,
 		            "the server failed while it wrote this input: it may have arrived, whole or in part, or not");

@@ -59,6 +59,9 @@ static void on_quiet(struct ev_loop *loop, ev_timer *timer, int events)
 	struct process *process = timer->data;
 	if (process->state != PROCESS_REAPED)
 		return;
+	sources_read(process); /* the loop may have been held up: what came meanwhile stands in its row behind this timer */
+	if (process->state != PROCESS_REAPED)
+		return;
 	if (process->held || !sources_give_up(process))
 		restart(process, timer, quiet_s);
 	process_settle(process);

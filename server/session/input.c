@@ -17,10 +17,12 @@ static const ev_tstamp ack_after_s = 0.005; /* how much later a terminal's input
 struct input_client {
 	LIST_ENTRY(input_client) link;
 	uint8_t client[CLIENT_ID_BYTES];
-	struct journal_stdin_slot *slot;   /* what was written stands there */
-	uint64_t taken;                    /* offset up to which bytes were taken */
-	uint64_t end;                      /* 1 + the offset of the end that was taken last; 0: none */
-	uint64_t unknown_from, unknown_to; /* an earlier gateway died while it wrote these; equal: none */
+	struct journal_stdin_slot *slot; /* what was written stands there */
+	uint64_t taken;                  /* offset up to which bytes were taken */
+	uint64_t end;                    /* 1 + the offset of the end that was taken last; 0: none */
+	/* An earlier gateway died while it wrote these, and the slot still says so: it is settled when the client sends more, which
+	 * it does not before it was told. Another death may come before that. Equal: none. */
+	uint64_t unknown_from, unknown_to;
 	bool ack_due;
 };
 
@@ -89,6 +91,21 @@ static void drop_chunk(struct input *input, struct input_chunk *chunk)
 	free(chunk);
 }
 
+/* Up to where its input was written, or may have been. */
+static uint64_t accepted_of(const struct input_client *client)
+{
+	return client->unknown_from != client->unknown_to ? client->unknown_to : client->slot->accepted;
+}
+
+/* What cannot be known counts as written from now on: never a silent second delivery. */
+static void settle(struct input_client *client)
+{
+	if (client->unknown_from == client->unknown_to)
+		return;
+	client->slot->accepted = client->unknown_from = client->unknown_to;
+	client->slot->intent = 0;
+}
+
 static void acknowledge(struct input *input)
 {
 	struct input_client *client;
@@ -98,7 +115,7 @@ static void acknowledge(struct input *input)
 		if (!client->ack_due)
 			continue;
 		client->ack_due = false;
-		session_ack(input->process->session, client->client, input->process->number, client->slot->accepted);
+		session_ack(input->process->session, client->client, input->process->number, accepted_of(client));
 	}
 }
 
@@ -184,9 +201,8 @@ static void tell_refused(struct input *input)
 {
 	const struct input_client *client;
 	LIST_FOREACH(client, &input->clients, link)
-		if (client->taken > client->slot->accepted)
-			session_refuse_input(input->process->session, client->client, input->process->number,
-			                     client->slot->accepted);
+		if (client->taken > accepted_of(client))
+			session_refuse_input(input->process->session, client->client, input->process->number, accepted_of(client));
 }
 
 static void end_pipe(struct input *input)
@@ -311,9 +327,7 @@ static struct input_client *client_of(struct input *input, const uint8_t id[CLIE
 	memcpy(client->client, id, CLIENT_ID_BYTES);
 	client->slot = slot;
 	client->unknown_from = slot->accepted;
-	client->unknown_to = slot->accepted += slot->intent; /* never a silent second delivery */
-	slot->intent = 0;
-	client->taken = slot->accepted;
+	client->unknown_to = client->taken = slot->accepted + slot->intent;
 	LIST_INSERT_HEAD(&input->clients, client, link);
 	return client;
 }
@@ -395,6 +409,7 @@ struct input_result input_take(struct input *input, const struct input_sender *s
 		return refuse(CODE_STDIN_CLOSED, client->taken);
 	bytes += client->taken - offset;
 	length -= (size_t)(client->taken - offset);
+	settle(client);
 	uint64_t room = LIMIT_STDIN_WINDOW - (client->taken - client->slot->accepted);
 	size_t take = length < room ? length : (size_t)room;
 	if (take > 0) {
@@ -436,14 +451,13 @@ void input_answer(struct input *input, const void *bytes, size_t length)
 	write_queue(input);
 }
 
-bool input_take_unknown(struct input *input, const uint8_t id[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to)
+bool input_unknown(struct input *input, const uint8_t id[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to)
 {
-	struct input_client *client = client_of(input, id, false);
+	const struct input_client *client = client_of(input, id, false);
 	if (!client || client->unknown_from == client->unknown_to)
 		return false;
 	*from = client->unknown_from;
 	*to = client->unknown_to;
-	client->unknown_from = client->unknown_to;
 	return true;
 }
 
@@ -460,6 +474,7 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 		return refuse(ERROR_CODE_NONE, offset); /* sent again after a cut: a terminal's was written already */
 	if (offset != client->taken)
 		return refuse(CODE_STDIN_GAP, client->taken);
+	settle(client);
 	client->end = offset + 1;
 	struct termios mode;
 	uint8_t character = 4;
@@ -476,7 +491,7 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 uint64_t input_accepted(struct input *input, const uint8_t client[CLIENT_ID_BYTES])
 {
 	const struct input_client *found = client_of(input, client, false);
-	return found ? found->slot->accepted : 0;
+	return found ? accepted_of(found) : 0;
 }
 
 uint64_t input_taken(struct input *input, const uint8_t client[CLIENT_ID_BYTES])

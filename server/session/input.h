@@ -60,8 +60,8 @@ enum { INPUT_ANSWERS = 4096 };
 /* Take the end of input at OFFSET. */
 struct input_result input_take_end(struct input *input, const struct input_sender *sender, uint64_t offset);
 
-/* True once for bytes of this client of which an earlier gateway's death left open whether they arrived. */
-bool input_take_unknown(struct input *input, const uint8_t client[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to);
+/* True for bytes of this client of which an earlier gateway's death left open whether they arrived, until it sends more. */
+bool input_unknown(struct input *input, const uint8_t client[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to);
 
 /* The offset up to which this client's input was written; 0 if it sent none. */
 uint64_t input_accepted(struct input *input, const uint8_t client[CLIENT_ID_BYTES]);

@@ -76,7 +76,7 @@ def echoed(soak, rng, stream, argv, skip=0, **options):
         feed_terminal(soak, steady, process, length, skip, rng)
     else:
         steady.feed(process, length, skip, rng)
-    got, unknown = steady.view.length.get((process, stream), 0), steady.unknown.get(process, 0)
+    got, unknown = steady.view.length.get((process, stream), 0), steady.unknown(process)
     if not 0 <= length + skip - got <= unknown:
         soak.fault(f"{length + skip} bytes of input became {got}; {unknown} were reported as unknown")
     if unknown:  # behind lost input the echo is another piece of the pattern
@@ -89,8 +89,7 @@ def feed_terminal(soak, steady, process, length, skip, rng):
     """A raw terminal has no end of input: the process is killed when all came back."""
     steady.end_input = lambda *_: None
     steady.feed(process, length, skip, rng)
-    lost = steady.unknown.get(process, 0)
-    steady.wait(lambda view: view.length[process, TTY] >= length + skip - lost, what=f"the echo of {length} bytes")
+    steady.wait(lambda view: view.length[process, TTY] >= length + skip - steady.unknown(process), what=f"the echo of {length} bytes")
     soak.kill(steady, process)
 
 

@@ -35,7 +35,7 @@ class Steady:
         self.soak, self.session, self.pace, self.attaching = soak, session, pace, attach
         self.view = view or Checked()
         self.client_id = os.urandom(16)
-        self.unknown = {}   # process -> bytes of input that may or may not have arrived
+        self.doubts = set()  # (process, from, to): input that may or may not have arrived; each may be told more than once
         self.accepted = {}  # process -> offset of input, when we came back
         self.client = None
         self.connect()
@@ -52,11 +52,17 @@ class Steady:
         self.deaths = self.client.deaths
         self.accepted = dict(map(tuple, self.channel.answer["stdin"]))
 
+    def unknown(self, process):
+        """Bytes of its input of which we were told, up to now, that they may or may not have arrived."""
+        told = {(process, data["from"], data["to"]) for _, number, code, _, data in list(self.channel.errors)
+                if code == "stdin_unknown" and number == process}
+        return sum(to - begin for number, begin, to in self.doubts | told if number == process)
+
     def settle(self):
         """Keep what the closed connection told."""
         for _, process, code, message, data in self.channel.errors:
             if code == "stdin_unknown":
-                self.unknown[process] = self.unknown.get(process, 0) + data["to"] - data["from"]
+                self.doubts.add((process, data["from"], data["to"]))
             elif code not in ("process_exited", "stdin_closed", "stdin_gap"):
                 self.soak.fault(f"ERROR {code}: {message}")
         self.soak.faults_of(self.client)

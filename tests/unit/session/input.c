@@ -135,6 +135,25 @@ Test(input, above_what_was_taken_is_a_gap)
 	expect_read(actor, "abcd");
 }
 
+/* The gateway that it is told by may die before the client has heard it, and so may the next one. */
+Test(input, a_doubt_is_told_until_more_is_sent)
+{
+	struct process *process;
+	struct actor *actor = begin(false, &process);
+	struct journal_stdin_slot *slot = journal_stdin(house.session->journal, ada.client, process->number, true);
+	slot->accepted = 4;
+	slot->intent = 3; /* as a write leaves it behind that was under way */
+	uint64_t from = 0, to = 0;
+	for (int attached = 0; attached < 2; attached++)
+		cr_expect(input_unknown(&process->input, ada.client, &from, &to) && from == 4 && to == 7);
+	cr_expect(input_accepted(&process->input, ada.client) == 7 && input_taken(&process->input, ada.client) == 7);
+	cr_expect(slot->accepted == 4 && slot->intent == 3, "another gateway would tell the same");
+	expect_taken(process, &ada, 7, "more");
+	expect_read(actor, "more");
+	cr_expect_not(input_unknown(&process->input, ada.client, &from, &to));
+	cr_expect(slot->accepted == 11 && slot->intent == 0);
+}
+
 /* --- the window --- */
 
 Test(input, the_window_is_what_is_taken_and_not_yet_written)

@@ -217,6 +217,24 @@ Test(process, a_terminal_that_was_given_away_does_not_hold_exited_up)
 	viewer_expect(&viewer, 1, STREAM_TTY, "byesurvivor");
 }
 
+/* The loop was held up, by others or with the machine: the clock has run out, and the last bytes have come. */
+Test(process, what_stands_in_a_terminal_comes_before_exited)
+{
+	struct process *process = house_start(&house, (struct process_options){.terminal = true, .cols = 80, .rows = 24},
+	                                      NULL);
+	struct actor *actor = house_actor(&house, process);
+	house_produce(&house, process, actor->out, "bye", 3);
+	actor_exited(&house, actor, EXIT_STATUS(0));
+	actor_usage(&house, actor, 1);
+	house_turn(&house);
+	actor_write(actor->out, "late", 4);
+	house_fire(&house, &process->quiet);
+	cr_assert_eq(exits(), 1);
+	viewer_read_all(&viewer);
+	viewer_expect(&viewer, 1, STREAM_TTY, "byelate");
+	cr_expect_eq(process->exited_seq, journal_last_seq(house.session->journal));
+}
+
 Test(process, survivors_keep_their_streams_and_exited_does_not_wait)
 {
 	struct process *process = house_start(&house, (struct process_options){0}, NULL);
