@@ -26,6 +26,8 @@ LEFT_OUT = {
     "test_hostile": "thousands of connections and of descriptors, of which an ordinary Debian process has 1,024",
     "test_run_survives_cuts": "starts four hundred programs one after the other: minutes",
     "test_the_gateway_is_replaced": "starts two thousand",
+    "test_commands_one_after_the_other": "starts three thousand",
+    "test_numbers_that_cannot_be": "what a file says, in ninety sessions",
     "test_silence_ends_nothing": "a minute in which nothing happens, on any kernel",
 }
 
