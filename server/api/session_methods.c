@@ -224,13 +224,10 @@ void handle_session_end(struct call *call, const void *arguments)
 
 enum { SUMMARY_KEYS = 6 };
 
+/* nil where the server that made it did not note that. */
 static void write_template(struct writer *writer, const char *name)
 {
-	writer_str(writer, "template");
-	if (name[0])
-		writer_str(writer, name);
-	else
-		writer_nil(writer);
+	writer_key_str(writer, "template", name[0] ? name : NULL);
 }
 
 static void write_summary(struct writer *writer, const struct session *session)

@@ -219,14 +219,9 @@ void handle_token_redeem(struct call *call, const void *arguments)
 
 /* --- list and revoke ------------------------------------------------------------------------------------------ */
 
-static void write_record(struct writer *writer, const struct token_record *record)
+void token_write_rights(struct writer *writer, const struct principal *principal)
 {
-	const struct principal *principal = &record->principal;
 	uint32_t count = 0;
-	writer_map(writer, 10);
-	writer_key_str(writer, "id", principal->id);
-	writer_key_str(writer, "name", principal->name);
-	writer_key_str(writer, "tenant", principal->tenant);
 	for (size_t i = 0; i < RIGHTS; i++)
 		count += gate_allows_right(principal, all_rights[i]);
 	writer_str(writer, "rights");
@@ -234,6 +229,16 @@ static void write_record(struct writer *writer, const struct token_record *recor
 	for (size_t i = 0; i < RIGHTS; i++)
 		if (gate_allows_right(principal, all_rights[i]))
 			writer_str(writer, right_name(all_rights[i]));
+}
+
+static void write_record(struct writer *writer, const struct token_record *record)
+{
+	const struct principal *principal = &record->principal;
+	writer_map(writer, 10);
+	writer_key_str(writer, "id", principal->id);
+	writer_key_str(writer, "name", principal->name);
+	writer_key_str(writer, "tenant", principal->tenant);
+	token_write_rights(writer, principal);
 	writer_key_uint(writer, "created_us", record->created_s * 1000000);
 	if (principal->expires_s > 0)
 		writer_key_uint(writer, "expires_us", principal->expires_s * 1000000);

@@ -25,6 +25,9 @@ void handle_token_list(struct call *call, const void *args);
 void handle_token_revoke(struct call *call, const void *args);
 void handle_token_redeem(struct call *call, const void *args);
 
+/* The entry `rights` of a map. */
+void token_write_rights(struct writer *writer, const struct principal *principal);
+
 /* Whether who says hello with a link (its right is RIGHT_REDEEM) may come. Else *CODE and *TEXT (static) say why not. */
 bool link_lets_in(const struct caller *caller, enum error_code *code, const char **text);
 

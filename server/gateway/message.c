@@ -217,19 +217,6 @@ static bool refuse_hello(struct connection *connection, uint32_t id, enum error_
 	return false;
 }
 
-static void write_rights(struct writer *writer, const struct principal *principal)
-{
-	static const enum right all[] = {RIGHT_READ, RIGHT_RUN, RIGHT_MANAGE, RIGHT_ADMIN, RIGHT_REDEEM};
-	uint32_t count = 0;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		count += gate_allows_right(principal, all[i]);
-	writer_str(writer, "rights");
-	writer_array(writer, count);
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (gate_allows_right(principal, all[i]))
-			writer_str(writer, right_name(all[i]));
-}
-
 static void welcome(struct connection *connection, uint32_t id)
 {
 	struct writer result;
@@ -238,7 +225,7 @@ static void welcome(struct connection *connection, uint32_t id)
 	writer_key_str(&result, "server", "sandbar/" SANDBAR_VERSION);
 	writer_key_uint(&result, "version", WIRE_VERSION);
 	writer_key_str(&result, "principal", connection->caller.principal.name);
-	write_rights(&result, &connection->caller.principal);
+	token_write_rights(&result, &connection->caller.principal);
 	writer_key_uint(&result, "ping_ms", LIMIT_PING_SECONDS * 1000);
 	writer_key_uint(&result, "message_bytes", LIMIT_MESSAGE_BYTES);
 	writer_key_uint(&result, "stdin_window", LIMIT_STDIN_WINDOW);

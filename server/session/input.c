@@ -20,9 +20,6 @@ struct input_client {
 	struct journal_stdin_slot *slot; /* what was written stands there */
 	uint64_t taken;                  /* offset up to which bytes were taken */
 	uint64_t end;                    /* 1 + the offset of the end that was taken last; 0: none */
-	/* An earlier gateway died while it wrote these, and the slot still says so: it is settled when the client sends more, which
-	 * it does not before it was told. Another death may come before that. Equal: none. */
-	uint64_t unknown_from, unknown_to;
 	bool ack_due;
 };
 
@@ -91,18 +88,18 @@ static void drop_chunk(struct input *input, struct input_chunk *chunk)
 	free(chunk);
 }
 
-/* Up to where its input was written, or may have been. */
+/* A slot with an intent, while we write nothing, is of an earlier gateway that died in a write. It stays so until the client
+ * sends more, which it does not before it was told of the doubt: another death may come before that. Up to where its input was
+ * written, or may have been. */
 static uint64_t accepted_of(const struct input_client *client)
 {
-	return client->unknown_from != client->unknown_to ? client->unknown_to : client->slot->accepted;
+	return client->slot->accepted + client->slot->intent;
 }
 
 /* What cannot be known counts as written from now on: never a silent second delivery. */
 static void settle(struct input_client *client)
 {
-	if (client->unknown_from == client->unknown_to)
-		return;
-	client->slot->accepted = client->unknown_from = client->unknown_to;
+	client->slot->accepted = accepted_of(client);
 	client->slot->intent = 0;
 }
 
@@ -326,8 +323,7 @@ static struct input_client *client_of(struct input *input, const uint8_t id[CLIE
 		abort();
 	memcpy(client->client, id, CLIENT_ID_BYTES);
 	client->slot = slot;
-	client->unknown_from = slot->accepted;
-	client->unknown_to = client->taken = slot->accepted + slot->intent;
+	client->taken = accepted_of(client);
 	LIST_INSERT_HEAD(&input->clients, client, link);
 	return client;
 }
@@ -454,10 +450,10 @@ void input_answer(struct input *input, const void *bytes, size_t length)
 bool input_unknown(struct input *input, const uint8_t id[CLIENT_ID_BYTES], uint64_t *from, uint64_t *to)
 {
 	const struct input_client *client = client_of(input, id, false);
-	if (!client || client->unknown_from == client->unknown_to)
+	if (!client || client->slot->intent == 0)
 		return false;
-	*from = client->unknown_from;
-	*to = client->unknown_to;
+	*from = client->slot->accepted;
+	*to = accepted_of(client);
 	return true;
 }
 

@@ -1,4 +1,5 @@
 /* Files that should be ours, and may be anything else. */
+#include "folder.h"
 #include "server/base/plain_file.h"
 
 #include <criterion/criterion.h>
@@ -9,23 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/sandbar-plain-XXXXXX";
 static int directory;
 
-static void open_folder(void)
+static void set_up(void)
 {
-	cr_assert_not_null(mkdtemp(folder));
-	directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = folder_open();
 }
 
-static void close_folder(void)
+static void tear_down(void)
 {
-	unlinkat(directory, "file", 0);
-	close(directory);
-	cr_assert_eq(rmdir(folder), 0);
+	folder_close((const char *const[]){"file", NULL});
 }
 
-TestSuite(plain_file, .init = open_folder, .fini = close_folder);
+TestSuite(plain_file, .init = set_up, .fini = tear_down);
 
 static void write_file(const char *bytes, size_t length)
 {

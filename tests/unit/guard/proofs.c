@@ -1,4 +1,5 @@
 /* The newest proof of each template, over restarts. */
+#include "folder.h"
 #include "server/guard/proofs.h"
 
 #include <criterion/criterion.h>
@@ -8,23 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/sandbar-proofs-XXXXXX";
 static int directory;
 
-static void open_folder(void)
+static void set_up(void)
 {
-	cr_assert_not_null(mkdtemp(folder));
-	directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = folder_open();
 }
 
-static void close_folder(void)
+static void tear_down(void)
 {
-	unlinkat(directory, "proofs.json", 0);
-	close(directory);
-	cr_assert_eq(rmdir(folder), 0);
+	folder_close((const char *const[]){"proofs.json", NULL});
 }
 
-TestSuite(proofs, .init = open_folder, .fini = close_folder);
+TestSuite(proofs, .init = set_up, .fini = tear_down);
 
 static struct proof_record record_of(const char *template, uint64_t proved_s)
 {

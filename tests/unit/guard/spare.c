@@ -1,4 +1,5 @@
 /* Files that are replaced as a whole, and the second file that has room for that on a full disk. */
+#include "folder.h"
 #include "server/base/json_file.h"
 
 #include <criterion/criterion.h>
@@ -9,24 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/sandbar-spare-XXXXXX";
 static int directory;
 
-static void open_folder(void)
+static void set_up(void)
 {
-	cr_assert_not_null(mkdtemp(folder));
-	directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = folder_open();
 }
 
-static void close_folder(void)
+static void tear_down(void)
 {
-	unlinkat(directory, "file", 0);
-	unlinkat(directory, "file.spare", 0);
-	close(directory);
-	cr_assert_eq(rmdir(folder), 0);
+	folder_close((const char *const[]){"file", "file.spare", NULL});
 }
 
-TestSuite(spare, .init = open_folder, .fini = close_folder);
+TestSuite(spare, .init = set_up, .fini = tear_down);
 
 static off_t size_of(const char *name)
 {

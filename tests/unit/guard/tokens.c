@@ -1,4 +1,5 @@
 /* The registry of tokens: what was revoked is worthless, also for the next gateway, and no fault of the file makes it good. */
+#include "folder.h"
 #include "server/guard/tokens.h"
 
 #include "server/guard/key.h"
@@ -15,26 +16,19 @@
 enum { NOW = 1700000000 };
 
 static struct evp_pkey_st *key;
-static char folder[] = "/tmp/sandbar-tokens-XXXXXX";
 static int directory;
 
 static void set_up(void)
 {
 	struct error err;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	cr_assert_not_null(mkdtemp(folder));
-	directory = open(folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	directory = folder_open();
 	key = key_generate(&err);
-	cr_assert(key && directory >= 0);
+	cr_assert_not_null(key);
 }
 
 static void tear_down(void)
 {
-	unlinkat(directory, "tokens.json", 0);
-	unlinkat(directory, "tokens.json.part", 0);
-	unlinkat(directory, "tokens.json.spare", 0);
-	close(directory);
-	rmdir(folder);
+	folder_close((const char *const[]){"tokens.json", "tokens.json.part", "tokens.json.spare", NULL});
 	key_destroy(key);
 }
 TestSuite(tokens, .init = set_up, .fini = tear_down);

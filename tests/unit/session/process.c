@@ -198,16 +198,23 @@ Test(process, a_terminals_last_bytes_come_before_its_end)
 	}
 }
 
-/* A descendant has the terminal: nothing hangs up, and a moment of silence is the end. */
-Test(process, a_terminal_that_was_given_away_does_not_hold_exited_up)
+/* A terminal whose leader has said "bye" and exited, and which somebody else still has. */
+static struct actor *leave_behind(struct process **process)
 {
-	struct process *process = house_start(&house, (struct process_options){.terminal = true, .cols = 80, .rows = 24},
-	                                      NULL);
-	struct actor *actor = house_actor(&house, process);
-	house_produce(&house, process, actor->out, "bye", 3);
+	*process = house_start(&house, (struct process_options){.terminal = true, .cols = 80, .rows = 24}, NULL);
+	struct actor *actor = house_actor(&house, *process);
+	house_produce(&house, *process, actor->out, "bye", 3);
 	actor_exited(&house, actor, EXIT_STATUS(0));
 	actor_usage(&house, actor, 1);
 	house_turn(&house);
+	return actor;
+}
+
+/* A descendant has the terminal: nothing hangs up, and a moment of silence is the end. */
+Test(process, a_terminal_that_was_given_away_does_not_hold_exited_up)
+{
+	struct process *process;
+	struct actor *actor = leave_behind(&process);
 	cr_expect_eq(exits(), 0, "its last bytes can still be on their way");
 	house_fire(&house, &process->quiet);
 	cr_assert_eq(exits(), 1);
@@ -220,13 +227,8 @@ Test(process, a_terminal_that_was_given_away_does_not_hold_exited_up)
 /* The loop was held up, by others or with the machine: the clock has run out, and the last bytes have come. */
 Test(process, what_stands_in_a_terminal_comes_before_exited)
 {
-	struct process *process = house_start(&house, (struct process_options){.terminal = true, .cols = 80, .rows = 24},
-	                                      NULL);
-	struct actor *actor = house_actor(&house, process);
-	house_produce(&house, process, actor->out, "bye", 3);
-	actor_exited(&house, actor, EXIT_STATUS(0));
-	actor_usage(&house, actor, 1);
-	house_turn(&house);
+	struct process *process;
+	struct actor *actor = leave_behind(&process);
 	actor_write(actor->out, "late", 4);
 	house_fire(&house, &process->quiet);
 	cr_assert_eq(exits(), 1);

@@ -6,16 +6,23 @@
 
 enum { FEW = 3, MANY = 20, PIECES = 10 };
 
-/* COUNT viewers, of whom the first is of MODE; PIECES small pieces of output are told them in how many wakes? */
+/* A house with a process, and COUNT viewers, of whom the first is of MODE. */
+static struct process *gather(struct house *house, struct viewer *viewers, size_t count, enum channel_mode mode)
+{
+	house_open(house, 0);
+	struct process *process = house_start(house, (struct process_options){0}, NULL);
+	for (size_t i = 0; i < count; i++)
+		viewer_attach(&viewers[i], house, (struct channel_options){.mode = i == 0 ? mode : CHANNEL_LIVE});
+	return process;
+}
+
+/* PIECES small pieces of output are told them in how many wakes? */
 static void watch(size_t count, enum channel_mode mode, unsigned wakes[MANY])
 {
 	struct house house;
 	struct viewer viewers[MANY] = {0};
-	house_open(&house, 0);
-	struct process *process = house_start(&house, (struct process_options){0}, NULL);
+	struct process *process = gather(&house, viewers, count, mode);
 	struct actor *actor = house_actor(&house, process);
-	for (size_t i = 0; i < count; i++)
-		viewer_attach(&viewers[i], &house, (struct channel_options){.mode = i == 0 ? mode : CHANNEL_LIVE});
 	for (size_t i = 0; i < count; i++)
 		viewers[i].wakes = 0;
 	for (int piece = 0; piece < PIECES; piece++)
@@ -71,11 +78,7 @@ Test(waker, what_comes_after_a_long_round_is_gathered)
 {
 	struct house house;
 	struct viewer viewers[MANY] = {0};
-	house_open(&house, 0);
-	struct process *process = house_start(&house, (struct process_options){0}, NULL);
-	struct actor *actor = house_actor(&house, process);
-	for (size_t i = 0; i < MANY; i++)
-		viewer_attach(&viewers[i], &house, (struct channel_options){0});
+	struct actor *actor = house_actor(&house, gather(&house, viewers, MANY, CHANNEL_LIVE));
 	bool was_gathered = false;
 	for (int attempt = 0; attempt < 50 && !was_gathered; attempt++) {
 		waker_tell(house.session);
