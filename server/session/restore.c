@@ -68,6 +68,9 @@ static int open_files(struct session *session, struct error *err)
 	if (directory < 0)
 		return error_set(err, errno, "open the directory of session `%s`", session->id);
 	int result = session_file_load(session, directory, err);
+	const char *complaint = result == 0 ? sandbox_limits_check(&session->limits) : NULL;
+	if (complaint)
+		result = error_set(err, 0, "`session.json`: %s", complaint);
 	if (result == 0 && !(session->records = records_open(directory, RECORDS_NAME, err)))
 		result = -1;
 	if (result == 0 && !(session->journal = journal_open(directory, JOURNAL_NAME, err)))

@@ -62,22 +62,20 @@ static json_t *limits_json(const struct sandbox_limits *limits)
 	return map;
 }
 
-/* What an older version did not know is as if nobody had asked for it. False: some number cannot be. */
-static bool limits_from(struct sandbox_limits *limits, const json_t *map)
+/* What an older version did not know is as if nobody had asked for it; what is no number, or too large for its field, is a number
+ * that sandbox_limits_check() refuses. */
+static void limits_from(struct sandbox_limits *limits, const json_t *map)
 {
 	*limits = sandbox_limits_default();
 	for (size_t i = 0; i < LIMIT_ROWS; i++) {
 		const json_t *number = json_object_get(map, limit_rows[i].name);
+		if (!number)
+			continue;
 		char *at = (char *)limits + limit_rows[i].offset;
-		uint64_t wide = (uint64_t)json_integer_value(number);
-		uint32_t narrow = (uint32_t)wide;
-		bool is_wide = limit_rows[i].size == sizeof wide;
-		if (number && (!json_is_integer(number) || (!is_wide && wide > UINT32_MAX)))
-			return false;
-		if (number)
-			memcpy(at, is_wide ? (void *)&wide : (void *)&narrow, limit_rows[i].size);
+		uint64_t wide = json_is_integer(number) ? (uint64_t)json_integer_value(number) : UINT64_MAX;
+		uint32_t narrow = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
+		memcpy(at, limit_rows[i].size == sizeof wide ? (void *)&wide : (void *)&narrow, limit_rows[i].size);
 	}
-	return !sandbox_limits_check(limits);
 }
 
 /* An environment can hold any bytes but NUL; JSON holds text: bytes are kept as code points below 256. */
@@ -248,7 +246,7 @@ int session_file_load(struct session *session, int directory, struct error *err)
 	copy(session->tenant, sizeof session->tenant, json, "tenant");
 	copy(session->template, sizeof session->template, json, "template");
 	session->ttl_ms = (uint64_t)json_integer_value(json_object_get(json, "ttl_ms"));
-	bool is_sound = limits_from(&session->limits, json_object_get(json, "limits"));
+	limits_from(&session->limits, json_object_get(json, "limits"));
 	session->env = env_from(json_object_get(json, "env"));
 	session->context = context_from(json_object_get(json, "context"));
 	for (size_t i = 0; i < NUMBER_ROWS; i++) {
@@ -260,7 +258,5 @@ int session_file_load(struct session *session, int directory, struct error *err)
 	bool is_owned = session->client.away_ms > 0;
 	good &= !is_owned || client_from(session->client.client, json_object_get(json, "client"));
 	json_decref(json);
-	if (!good)
-		return error_set(err, 0, "`" SESSION_FILE "` says who may come, and cannot be understood");
-	return is_sound ? 0 : error_set(err, 0, "`" SESSION_FILE "` has limits that no session can have");
+	return good ? 0 : error_set(err, 0, "`" SESSION_FILE "` says who may come, and cannot be understood");
 }

@@ -92,6 +92,9 @@ def test_numbers_that_cannot_be(start_server):
         places = [("limits", name) for name in told["limits"]] + [(name,) for name, value in told.items() if isinstance(value, int)]
         assert len(places) > 15
         hurt = {client.create(): (place, value) for place in places for value in values}
+        lost = next(session for session, damage in hurt.items() if damage == (("limits", "user"), 7))
+        process = client.run(lost, "echo before")["process"]
+        recorded(client, lost, 3)
     os.kill(children_named(server, "sandbard-gateway")[0], signal.SIGSTOP)
     for session, (place, value) in hurt.items():
         path = folder_of(server, session) / "session.json"
@@ -114,6 +117,9 @@ def test_numbers_that_cannot_be(start_server):
                 client.call("session.info", session=row["session"])
             except RemoteError as error:
                 assert error.code == "not_found", (hurt.get(row["session"]), error)
+        channel = client.attach(lost, after=0)
+        client.wait(lambda: channel.closed)
+        assert channel.view.bytes(process) == b"before\n", "what is recorded is worth reading, whatever the limits were"
     assert children_named(server, "sandbard-gateway") == [gateway]
 
 
