@@ -396,22 +396,25 @@ def test_a_stop_does_not_wait_for_who_does_not_read(start_server):
 @pytest.mark.parametrize("how", [signal.SIGUSR2, signal.SIGKILL], ids=["replaced", "killed"])
 def test_who_wants_every_byte_misses_none_over_a_change(start_server, how):
     """A program writes as much as it is let. Who holds it back loses his gateway in the middle, five times, and comes back each time:
-    what he has not taken is in the record, or was waited with."""
+    what he has not taken is in the record, or was waited with (for three seconds, PROTOCOL says: on a machine that did not let him
+    come sooner this shows nothing)."""
     server = start_server(user="root" if os.geteuid() == 0 else "user")
-    total, view = 40_000_000, View(keep=False)
+    total, view, away = 40_000_000, View(keep=False), []
     client = server.client(pace=2e7)
     session = client.create()
+    client.attach(session, view, mode="lossless")  # before it runs: nobody would hold its beginning back
     process = client.start(session, "head", "-c", str(total), "/dev/zero")
-    client.attach(session, view, after=0, mode="lossless")
     for turn in range(5):
         client.wait(lambda: view.length.get((process, STDOUT), 0) > (turn + 1) * total // 8)
+        left = time.monotonic()
         os.kill(server.process.pid if how == signal.SIGUSR2 else gateway(server), how)
         with pytest.raises((Closed, OSError)):
             client.wait_closed()
             raise client.closed
         client = again(server, client_id=client.client_id, pace=2e7)
         client.attach(session, view, after=view.last, mode="lossless")
+        away.append(time.monotonic() - left)
     client.wait(lambda: process in view.exited)
-    assert not view.gaps and view.length[process, STDOUT] == total
+    assert view.length[process, STDOUT] == total and (not view.gaps or max(away) > 2.5), (view.gaps, away)
     client.call("session.end", session=session)
     client.close()

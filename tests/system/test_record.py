@@ -10,7 +10,7 @@ import time
 import pytest
 from conftest import Server
 from leftovers import processes
-from wire import ENDED, GAP, LIVE, STARTED, STATE, RemoteError, View
+from wire import ENDED, GAP, LIVE, SLOWNESS, STARTED, STATE, STDIN, RemoteError, View
 
 MIB = 1 << 20
 # Numbered lines, so that every byte can be checked by its place; a pause now and then, as a build or a test run makes.
@@ -56,22 +56,23 @@ def wait_for(what, seconds=60):
 
 @pytest.fixture(scope="module")
 def small(start_server):
-    """A server whose rings hold 512 KiB, and whose records are as they usually are."""
-    return start_server("--ring", "512K")
+    """A server whose rings hold 1 MiB, and whose records are as they usually are."""
+    return start_server("--ring", "1M")
 
 
-def produce(client, session, size, pause=.004):
+def produce(client, session, size, pause=.01 * SLOWNESS):
+    """Three megabytes a second, unless PAUSE says otherwise: a record takes no byte of who outruns it, and a machine has its stalls."""
     return client.start(session, "python3", "-c", WRITER, str(size), str(pause))
 
 
 def test_who_was_away_misses_nothing(small):
-    """A client reads the beginning, goes, and comes back after 30 MiB went through a ring of half a megabyte: with its last
+    """A client reads the beginning, goes, and comes back after 12 MiB went through a ring of one megabyte: with its last
     seq it gets each byte once. Somebody else joins at the end and reads all from the beginning."""
     with small.client() as starter:
         session = starter.create()
         away = small.client()
         view = View()
-        process = produce(starter, session, 30 * MIB)
+        process = produce(starter, session, 12 * MIB)
         away.attach(session, view).wait(lambda view: view.length.get((process, 1), 0) > 300000)
         away.cut()
         assert starter.call("process.wait", session=session, process=process, seconds=120)["exit_code"] == 0
@@ -81,7 +82,7 @@ def test_who_was_away_misses_nothing(small):
             for channel in (back, joined):
                 channel.wait_exit(process)
                 channel.wait_live()
-                assert not channel.view.gaps and digest(channel, process) == written(30 * MIB)
+                assert not channel.view.gaps and digest(channel, process) == written(12 * MIB)
                 assert len(channel.view.of_kind(STARTED)) == 1 and GAP not in channel.frames
             new = starter.shell(session, "echo new")
             back.wait_exit(new)
@@ -93,7 +94,7 @@ def test_somebody_who_catches_up_while_it_runs(small):
     """A process writes on while its past is read: the reader catches up with it, and LIVE comes when it has."""
     with small.client() as starter, small.client() as late:
         session = starter.create()
-        process = produce(starter, session, 12 * MIB, .01)
+        process = produce(starter, session, 12 * MIB)
         starter.wait(lambda: True)
         time.sleep(1)
         channel = late.attach(session, after=0)
@@ -108,9 +109,10 @@ def test_a_slow_lossless_client_reads_what_others_pushed_out(small):
     runs beside it, and a third that it does not follow, push the ring over many times. It misses nothing."""
     with small.client(pace=3e6, receive_buffer=65536) as slow, small.client() as quick:
         session = slow.create()
-        first = quick.shell(session, "sleep .5; head -c 6291456 /dev/zero | tr '\\0' a")
+        first = quick.shell(session, "read go; head -c 6291456 /dev/zero | tr '\\0' a", stdin=True)
         channel = slow.attach(session, mode="lossless", processes=[first])
-        other = produce(quick, session, 8 * MIB, .002)
+        channel.send([STDIN, first, 0, b"\n"])
+        other = produce(quick, session, 8 * MIB)
         channel.wait_exit(first)
         assert channel.view.bytes(first) == b"a" * 6291456 and not channel.view.gaps
         quick.call("process.wait", session=session, process=other)
@@ -181,7 +183,7 @@ def test_after_the_gateway_died(start_server):
     over, session = client.create(), client.create()
     done = client.run(over, "echo before")["process"]
     client.call("session.end", session=over)
-    process = produce(client, session, 6 * MIB, .01)
+    process = produce(client, session, 6 * MIB)
     time.sleep(.5)
     os.kill(children_named(server, "sandbard-gateway")[0], signal.SIGKILL)
     client.wait_closed()
@@ -201,7 +203,7 @@ def test_the_worker_dies(start_server):
     server = start_server()
     with server.client() as client:
         session = client.create()
-        process = produce(client, session, 16 * MIB, .01)
+        process = produce(client, session, 16 * MIB)
         for _ in range(3):
             wait_for(lambda: children_named(server, "sandbard-worker"))
             time.sleep(1.1)  # one that dies at its start is not tried more often
@@ -247,7 +249,7 @@ def test_after_the_server_was_started_anew(programs, how):
             over, running = client.create(name="over"), client.create(name="running")
             one = client.run(over, "echo one")["process"]
             client.call("session.end", session=over)
-            two = produce(client, running, 2 * MIB, 0.001)
+            two = produce(client, running, 2 * MIB)
             client.call("process.wait", session=running, process=two)
             three = client.shell(running, "echo three; sleep 1000")
             wait_for(lambda: client.processes(running)[three]["offsets"]["stdout"] == 6)
@@ -335,7 +337,7 @@ def test_a_full_disk_stops_the_record_alone(start_server, tmp_path):
             session = client.create()
             ballast.write_bytes(bytes(10 * MIB))
             live = watcher.attach(session)
-            process = produce(client, session, 16 * MIB, .01)
+            process = produce(client, session, 16 * MIB)
             wait_for(lambda: client.call("session.info", session=session)["record"]["stopped"])
             assert "space" in client.call("session.info", session=session)["record"]["stopped"].lower()
             assert "the record of a session stopped" in server.text()

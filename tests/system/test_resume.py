@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from wire import CREDIT, ENDED, EXITED, GAP, LIVE, OUTPUT, SLOWNESS, STARTED, STATE, Closed, RemoteError, View
+from wire import CREDIT, ENDED, EXITED, GAP, LIVE, OUTPUT, SLOWNESS, STARTED, STATE, STDIN, Closed, RemoteError, View
 
 NUMBERS = b"".join(b"%d\n" % number for number in range(1, 100001))
 COUNT = """
@@ -101,8 +101,9 @@ def test_a_slow_lossless_client_holds_back_its_process_and_no_other(small):
     session, who nobody reads slowly, is done long before."""
     with small.client(pace=2e6, receive_buffer=65536) as slow, small.client() as quick:
         session = slow.create()
-        process = slow.shell(session, "sleep .5; head -c 8388608 /dev/zero | tr '\\0' y")
+        process = slow.shell(session, "read go; head -c 8388608 /dev/zero | tr '\\0' y", stdin=True)
         channel = slow.attach(session, mode="lossless", processes=[process])
+        channel.send([STDIN, process, 0, b"\n"])
         begun = time.monotonic()
         other = quick.shell(session, "head -c 100000 /dev/zero")
         quick.call("process.wait", session=session, process=other)
@@ -217,11 +218,12 @@ def test_several_channels_on_one_connection(client):
 
 def test_only_the_processes_asked_for(client, session):
     """Attached with `processes`, other processes' output stays away; all else comes."""
-    wanted = client.shell(session, "sleep .5; echo wanted")
+    wanted = client.shell(session, "read go; echo wanted", stdin=True)
     channel = client.attach(session, processes=[wanted])
     other = client.shell(session, "echo other")
-    channel.wait_exit(wanted)
     channel.wait_exit(other)
+    channel.send([STDIN, wanted, 0, b"\n"])
+    channel.wait_exit(wanted)
     assert channel.view.bytes(wanted) == b"wanted\n" and channel.view.bytes(other) == b""
     assert channel.frames.count(OUTPUT) == 1 and channel.frames.count(EXITED) == 2
 
