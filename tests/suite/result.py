@@ -19,6 +19,7 @@ class Report:
 
     def __init__(self):
         self.results = []
+        self.unsteady = []  # names of tests that failed, and passed when they ran again: CI alone does that
 
     def say(self, text):
         print(f"-- {text}", flush=True)
@@ -47,6 +48,8 @@ class Report:
         failures = [result.name for result in self.results if result.outcome == FAILED]
         if failures:
             print("failed:", *failures, sep="\n  ")
+        if self.unsteady:
+            print("unsteady (they failed once, and passed when they ran again):", *self.unsteady, sep="\n  ")
         if not self.results:
             print("no test has this name", file=sys.stderr)
         print(self.told(self.tally()), flush=True)

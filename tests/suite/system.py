@@ -45,6 +45,8 @@ def read_xml(report, path, part):
         module = case.get("classname", "").rpartition(".")[2]
         name = f"{part}/{module}::{case.get('name')}"
         report.results.append(Result(name, *outcome(case)))  # pytest has told the details already
+        if any(row.get("name") == "unsteady" for row in case.iter("property")):
+            report.unsteady.append(name)
         if report.results[-1].outcome == SKIPPED:
             report.add(report.results.pop())
 

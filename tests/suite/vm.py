@@ -38,7 +38,7 @@ def run_guest(report, only):
     except image.Unavailable as lack:
         report.add(Result("vm", SKIPPED, str(lack)))
         return
-    arguments = machine.argv(machine.kernel_of(kernel), initramfs, disks, {"slowness": SLOWNESS, "only": only})
+    arguments = machine.argv(machine.kernel_of(kernel), initramfs, disks, {"slowness": SLOWNESS, "only": only, "ci": os.environ.get("CI", "")})
     tail = []
 
     def say(line):

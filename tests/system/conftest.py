@@ -14,6 +14,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import again  # noqa: E402
 import leftovers  # noqa: E402
 from screen import Screen  # noqa: E402
 from wire import SLOWNESS, Client  # noqa: E402
@@ -248,6 +249,8 @@ def bounded(request):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "seconds(n): how long a test may take")
+    if os.environ.get("CI"):
+        config.pluginmanager.register(again)
 
 
 @pytest.fixture

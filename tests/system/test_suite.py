@@ -10,6 +10,7 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tests/suite"))
 import result  # noqa: E402
 import sanitizer  # noqa: E402
+import system  # noqa: E402
 
 PROGRAM = r"""
 #include <stdlib.h>
@@ -46,3 +47,43 @@ def test_what_a_sanitizer_finds(way, tmp_path, monkeypatch):
     report = result.Report()
     logs.check(report, "fault", done.stdout)
     assert [row.outcome for row in report.results] == ([] if way == "nothing" else [result.FAILED])
+
+
+TESTS = """
+import pathlib, pytest
+SEEN = []
+
+@pytest.fixture(scope="module")
+def house():
+    yield
+    assert "fault" not in SEEN, "a server left something"
+
+def test_steady(house): SEEN.append("steady")
+def test_wrong(house): assert SEEN.append("wrong") is not None
+def test_once(house): SEEN.append("once"); assert SEEN.count("once") == 2
+def test_last(house): SEEN.append(FAULT); assert SEEN.count(FAULT) == 2
+"""
+
+
+@pytest.mark.parametrize("ci", ["", "true"])
+@pytest.mark.parametrize("fault", ["last", "fault"])
+def test_what_fails_once(ci, fault, tmp_path, monkeypatch):
+    """A developer's run counts each failure; CI's runs a test that failed once more, and tells it. What is found behind the last test is a
+    failure, however often that ran."""
+    folder = tmp_path / "tests/some"
+    folder.mkdir(parents=True)
+    (folder / "test_some.py").write_text(TESTS.replace("FAULT", repr(fault)))
+    (folder / "conftest.py").write_text((TOP / "tests/vm/conftest.py").read_text().replace(
+        'pathlib.Path(__file__).resolve().parents[1] / "system"', f'pathlib.Path({str(TOP / "tests/system")!r})'))
+    (tmp_path / "build/asan").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CI", ci)
+    report = result.Report()
+    system.run_pytest(report, "some", "")
+    outcomes = {}
+    for row in report.results:
+        outcomes.setdefault(row.name.rpartition("_")[2], []).append(row.outcome)
+    assert outcomes["steady"] == ["passed"] and outcomes["wrong"] == ["failed"]
+    assert outcomes["once"] == ["passed" if ci else "failed"]
+    assert ("failed" in outcomes["last"]) == (not ci or fault == "fault")
+    assert [name.rpartition("_")[2] for name in report.unsteady] == ([] if not ci else ["once"] if fault == "fault" else ["once", "last"])

@@ -88,7 +88,7 @@ def parameters():
 def run_tests():
     given = parameters()
     os.environ.update(SANDBAR_BIN=TREE + "/build/release/bin", SANDBAR_TEST_SLOWNESS=given["slowness"], PYTHONPATH=TREE + "/tests/vm",
-                      SANDBAR_KILLS="5")
+                      SANDBAR_KILLS="5", CI=given["ci"])
     pytest = ["python3", "-B", "-m", "pytest", "-v", "--no-header", "--disable-warnings", "-p", "no:cacheprovider", "--tb=short",
               "--color=no", "-p", "selection"]
     kernel = os.uname()
