@@ -225,7 +225,7 @@ static void make_room(struct journal *journal, size_t need)
 		header->index_count--;
 	}
 	/* What is given up is given up before it is overwritten: for who opens the journal after a crash, and for another
-	 * process that copies from it (journal_copy()). */
+	 * process that reads it (journal_holds()). */
 	atomic_thread_fence(memory_order_release);
 }
 
@@ -524,17 +524,19 @@ struct journal *journal_follow(int fd, struct error *err)
 	return map_checked(fd, PROT_READ, "that is followed", err);
 }
 
-/* The head is looked at behind the copy: had it passed POSITION, what was copied may have been overwritten meanwhile. */
-bool journal_copy(const struct journal *journal, uint64_t position, void *to, size_t most, size_t *length)
+const uint8_t *journal_peek(const struct journal *journal, uint64_t position, size_t most, size_t *length)
 {
 	uint64_t tail = __atomic_load_n(&journal->header->tail, __ATOMIC_ACQUIRE);
 	*length = 0;
-	if (position >= tail)
-		return position == tail;
-	if (tail - position > journal->ring)
-		return false;
+	if (position > tail || tail - position > journal->ring)
+		return NULL;
 	*length = tail - position < most ? (size_t)(tail - position) : most;
-	memcpy(to, journal->ring_map + position % journal->ring, *length);
+	return journal->ring_map + position % journal->ring;
+}
+
+/* The head passes POSITION before anything there is overwritten: make_room(). */
+bool journal_holds(const struct journal *journal, uint64_t position)
+{
 	atomic_thread_fence(memory_order_acquire);
 	return __atomic_load_n(&journal->header->head, __ATOMIC_RELAXED) <= position;
 }

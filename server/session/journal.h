@@ -47,12 +47,14 @@ struct journal *journal_create(int directory, const char *name, uint64_t ring, s
 /* Open the file that an earlier gateway left, and bring it into order: a read that was under way when it died is
  * committed if it had brought bytes. NULL on error. */
 struct journal *journal_open(int directory, const char *name, struct error *err);
-/* The same in another process, which only reads: from FD (it becomes closed). Only journal_copy() and journal_destroy()
- * are for it. NULL on error. */
+/* The same in another process, which only reads: from FD (it becomes closed). Only journal_peek(), journal_holds() and
+ * journal_destroy() are for it. NULL on error. */
 struct journal *journal_follow(int fd, struct error *err);
-/* Copy what stands behind POSITION, the beginning of a frame: *LENGTH bytes, at most MOST (which need not end with a
- * frame); 0 when it is the tail. False: it was overwritten, before or meanwhile, or was never there. */
-bool journal_copy(const struct journal *journal, uint64_t position, void *to, size_t most, size_t *length);
+/* What stands behind POSITION, the beginning of a frame: *LENGTH bytes, at most MOST (which need not end with a frame); 0
+ * when it is the tail. NULL: it was overwritten, or was never there. It may be overwritten at any time: whatever was read
+ * there is worth something only if journal_holds() says so afterwards. */
+const uint8_t *journal_peek(const struct journal *journal, uint64_t position, size_t most, size_t *length);
+bool journal_holds(const struct journal *journal, uint64_t position);
 void journal_destroy(struct journal *journal); /* unmaps; the file stays. NULL is allowed */
 
 uint64_t journal_first_seq(const struct journal *journal);  /* oldest that is there; last + 1 when there is none */

@@ -60,7 +60,7 @@ static bool send_open(const struct recording *recording)
 }
 
 /* Where the record goes on. What the ring has given up cannot be had any more: then in its middle, so that it is not given
- * up too before it was copied. */
+ * up too before it was recorded. */
 static bool place_cursor(struct recording *recording, uint64_t *seq)
 {
 	const struct journal *journal = recording->journal;

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 enum {
-	BLOCK = 256 * 1024,     /* copied and written at once */
+	BLOCK = 256 * 1024,     /* written at once */
 	TURN = 8 * 1024 * 1024, /* most bytes of one request, so that others have their turn */
 	GAP_ROOM = 32,
 	RECORD_PARTS = 16, /* a record has at least as many segments */
+	OVERWRITTEN = -1,  /* beside errno's values */
 };
 
 struct follower {
@@ -24,8 +25,6 @@ struct follower {
 	uint64_t seq; /* the next event */
 	struct segments segments;
 };
-
-static uint8_t block[GAP_ROOM + BLOCK]; /* a GAP, if there is one, ends where what was copied begins */
 
 static struct segment *newest(struct follower *follower)
 {
@@ -124,34 +123,24 @@ static void drop_oldest(struct follower *follower)
 	memmove(segments->rows, segments->rows + 1, --segments->count * sizeof *segments->rows);
 }
 
-/* All of it or nothing: a disk that is full takes the first part of a write. */
-static int write_whole(struct follower *follower, const uint8_t *bytes, size_t length)
+/* 0, or why not all of it was written: a disk that is full takes the first part of a write. */
+static int write_at(int fd, const uint8_t *bytes, size_t length, uint64_t at)
 {
-	int failed = begin_segment(follower);
-	if (failed)
-		return failed;
-	struct segment *last = newest(follower);
-	size_t done = 0;
-	while (done < length) {
-		ssize_t wrote = pwrite(follower->segment, bytes + done, length - done, (off_t)(last->bytes + done));
+	while (length > 0) {
+		ssize_t wrote = pwrite(fd, bytes, length, (off_t)at);
 		if (wrote < 0 && errno == EINTR)
 			continue;
-		if (wrote <= 0) {
-			failed = wrote < 0 ? errno : ENOSPC;
-			(void)!ftruncate(follower->segment, (off_t)last->bytes);
-			return failed;
-		}
-		done += (size_t)wrote;
+		if (wrote <= 0)
+			return wrote < 0 ? errno : ENOSPC;
+		bytes += wrote;
+		length -= (size_t)wrote;
+		at += (uint64_t)wrote;
 	}
-	last->bytes += length;
-	follower->segments.bytes += length;
-	while (follower->segments.bytes > follower->limit && follower->segments.count > 1)
-		drop_oldest(follower);
 	return 0;
 }
 
-/* GAP follower->seq ... SEQ - 1, right before END. Returns where it begins. */
-static uint8_t *put_gap(const struct follower *follower, uint8_t *end, uint64_t seq)
+/* GAP follower->seq ... SEQ - 1; returns its bytes. */
+static size_t put_gap(const struct follower *follower, uint64_t seq, uint8_t head[GAP_ROOM])
 {
 	struct writer gap;
 	writer_init(&gap, GAP_ROOM);
@@ -159,10 +148,38 @@ static uint8_t *put_gap(const struct follower *follower, uint8_t *end, uint64_t 
 	writer_uint(&gap, FRAME_GAP);
 	writer_uint(&gap, follower->seq);
 	writer_uint(&gap, seq - 1);
-	uint8_t *begin = end - gap.length;
-	memcpy(begin, gap.data, gap.length);
+	size_t length = gap.length;
+	memcpy(head, gap.data, length);
 	writer_finish(&gap);
-	return begin;
+	return length;
+}
+
+/* Whole frames from event SEQ on, behind a GAP if there is one, straight out of the journal, where they stand at POSITION and
+ * may be overwritten meanwhile: the GAP, or else their first byte, is written last, when it is known that they were not.
+ * Without it what stands there is no frame, and the next writer cuts it off, should this one die before. All of it or
+ * nothing. Returns 0, what failed, or OVERWRITTEN. */
+static int write_frames(struct follower *follower, uint64_t seq, const uint8_t *frames, size_t length,
+                        uint64_t position)
+{
+	int failed = begin_segment(follower);
+	if (failed)
+		return failed;
+	struct segment *last = newest(follower);
+	uint8_t head[GAP_ROOM] = {frames[0]};
+	size_t of_frames = seq > follower->seq ? 0 : 1, head_bytes = of_frames ? 1 : put_gap(follower, seq, head);
+	failed = write_at(follower->segment, frames + of_frames, length - of_frames, last->bytes + head_bytes);
+	if (failed == 0)
+		failed = journal_holds(follower->journal, position) ? write_at(follower->segment, head, head_bytes, last->bytes)
+		                                                    : OVERWRITTEN;
+	if (failed) {
+		(void)!ftruncate(follower->segment, (off_t)last->bytes);
+		return failed;
+	}
+	last->bytes += head_bytes + length - of_frames;
+	follower->segments.bytes += head_bytes + length - of_frames;
+	while (follower->segments.bytes > follower->limit && follower->segments.count > 1)
+		drop_oldest(follower);
+	return 0;
 }
 
 /* How many of the HAVE bytes are whole events from *SEQ on, which comes to stand behind them; at most MOST of them, or one
@@ -189,22 +206,22 @@ static size_t segment_room(struct follower *follower)
 /* One block. Returns false when there is nothing more to do now. */
 static bool record_block(struct follower *follower, uint64_t seq, struct recorder_report *report)
 {
-	uint8_t *copy = block + GAP_ROOM, *begin = copy;
 	size_t have;
-	if (!journal_copy(follower->journal, report->position, copy, BLOCK, &have)) {
+	const uint8_t *frames = journal_peek(follower->journal, report->position, BLOCK, &have);
+	uint64_t next = seq;
+	size_t used = frames ? count_whole(frames, have, segment_room(follower), &next) : 0;
+	if (!frames || !journal_holds(follower->journal, report->position)) {
 		report->is_overrun = 1;
 		return false;
 	}
-	uint64_t next = seq;
-	size_t used = count_whole(copy, have, segment_room(follower), &next);
 	if (used == 0) {
 		report->errnum = have > 0 ? EILSEQ : 0;
 		return false;
 	}
-	if (seq > follower->seq)
-		begin = put_gap(follower, copy, seq);
-	report->errnum = write_whole(follower, begin, (size_t)(copy - begin) + used);
-	if (report->errnum)
+	int failed = write_frames(follower, seq, frames, used, report->position);
+	report->is_overrun = failed == OVERWRITTEN;
+	report->errnum = failed == OVERWRITTEN ? 0 : failed;
+	if (failed)
 		return false;
 	follower->seq = next;
 	report->position += used;
