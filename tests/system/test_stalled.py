@@ -144,7 +144,7 @@ def test_an_interrupt_and_those_who_read_beside_a_slow_one(server, client, sessi
 
 
 @pytest.mark.parametrize("how", ["unshare", "revoke", "expiry"])
-def test_who_is_put_out_holds_nobody(server, client, session, how):
+def test_who_is_put_out_holds_nobody(server, client, session, how, request):
     """A lossless guest has stopped reading, and a flood waits for him. His link is revoked, his token is, or expires: the flood goes on,
     he is no participant any more, and his connection ends soon, though he reads nothing of that either."""
     process = client.start(session, "sh", "-c", "exec yes", terminal=TERMINAL)
@@ -156,8 +156,10 @@ def test_who_is_put_out_holds_nobody(server, client, session, how):
         made = client.call("token.create", name="guest", rights=["read", "run"], **{"expires_ms": lasts} if how == "expiry" else {})
     begun = time.monotonic()
     guest = server.client(token=made["token"], receive_buffer=4096)
+    request.addfinalizer(guest.cut)
     guest.attach(session, View(keep=False), mode="lossless", after=0)
     guest.pause()
+    watching.wait(lambda view: (process, TTY) in view.length)
 
     def flows(seconds=0.5):
         before = watching.view.length[process, TTY]
@@ -178,4 +180,3 @@ def test_who_is_put_out_holds_nobody(server, client, session, how):
     wait_for(lambda: client.call("server.info")["connections"] == 1)
     assert time.monotonic() - begun < 4 * SLOWNESS
     client.call("process.kill", session=session, process=process)
-    guest.cut()
