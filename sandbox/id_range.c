@@ -28,6 +28,7 @@ void id_range_init(struct id_range *range)
 		start = (unsigned)getpid();
 	range->next = start % ID_BLOCKS;
 	take(range, 0);
+	take(range, (ID_OF_GATEWAY - ID_RANGE_BASE) / ID_BLOCK);
 }
 
 void id_range_exclude(struct id_range *range, const char *text)

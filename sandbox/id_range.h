@@ -3,7 +3,8 @@
  *
  * As root each sandbox gets a block of 65,536 ids, mapped to 0…65535 inside: 4,096 blocks from 0x70000000, far above
  * what /etc/subuid hands out (blocks that overlap an entry of /etc/subuid or /etc/subgid are left out all the same).
- * Block 0 is never given to a sandbox: the server's own users (gateway, proxy) take ids from it.
+ * The first and the last are never given to a sandbox: the gateway has the first id of the last one, where it has no user
+ * of its own.
  */
 #ifndef SANDBAR_ID_RANGE_H
 #define SANDBAR_ID_RANGE_H
@@ -16,7 +17,9 @@
 
 #define ID_RANGE_BASE 0x70000000u
 
-enum { ID_BLOCK = 65536, ID_BLOCKS = 4096 };
+enum { ID_BLOCK = 65536, ID_BLOCKS = 4096, ID_BLOCKS_GIVEN = ID_BLOCKS - 2 };
+
+#define ID_OF_GATEWAY (ID_RANGE_BASE + (ID_BLOCKS - 1u) * ID_BLOCK)
 
 struct id_range {
 	uint64_t taken[ID_BLOCKS / 64];

@@ -147,7 +147,7 @@ static void probe_setup(struct sandbox_host *host)
 static void probe_ids(struct sandbox_host *host)
 {
 	if (host->has_ranges)
-		set(host, LAYER_UID_RANGE, true, "%d of %d ids from 0x%x", ID_BLOCKS - 1, ID_BLOCK, ID_RANGE_BASE);
+		set(host, LAYER_UID_RANGE, true, "%d of %d ids from 0x%x", ID_BLOCKS_GIVEN, ID_BLOCK, ID_RANGE_BASE);
 	else
 		set(host, LAYER_UID_RANGE, false, "%s",
 		    host->own.uid == 0 ? "this root has no capabilities, or no ids from 0x70000000"

@@ -162,7 +162,9 @@ static void reap_all(struct init *init)
 			reap_stopped(process);
 		else if (process)
 			reap_ended(init, process, status, &usage);
-		else if (!WIFSTOPPED(status))
+		else if (WIFSTOPPED(status))
+			spare_stopped(init, pid);
+		else
 			spare_reaped(init, pid);
 	}
 	init->has_zombies = true;

@@ -161,8 +161,9 @@ static int decide(struct process_table *table, struct process *process)
 	close_outcome(process);
 	if (note->phase != 0) {
 		process_fail(process, note->phase, note->errnum);
-	} else if ((process->flags & INIT_SUBREAPER) && note->leader == 0) {
-		process_fail(process, INIT_PHASE_FORK, ECHILD); /* its parent was killed before it had forked */
+	} else if ((process->flags & INIT_SUBREAPER || process->is_spare) && note->leader == 0) {
+		process_fail(process, INIT_PHASE_FORK,
+		             ECHILD); /* its parent was killed before it had forked, or the spare was */
 	} else {
 		process->state = PROCESS_RUNNING;
 		process->owed |= OWES_ANSWER;

@@ -50,6 +50,7 @@ struct process {
 	bool is_killing;
 	bool is_empty;     /* nothing of its tree lives, as its subreaper saw */
 	bool is_wide;      /* has a wide pipe */
+	bool is_spare;     /* a spare was to become it */
 	unsigned attempts; /* of killing */
 	pid_t child;       /* init's own: the leader or the subreaper; 0 when it was reaped */
 	int outcome_fd;    /* read end; -1 */

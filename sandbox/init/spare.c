@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -45,7 +46,14 @@ static int keep_only(int *kept, size_t count)
 	return (int)syscall(SYS_close_range, low, UINT_MAX, 0);
 }
 
-static bool receive_go(int socket, struct go *go, int fds[GO_FDS])
+static void fail(struct note *note, enum init_phase phase, int errnum)
+{
+	note->errnum = errnum;
+	note->phase = phase;
+}
+
+/* Whether START came. */
+static bool receive_go(int socket, int flags, struct go *go, int fds[GO_FDS], struct note *note)
 {
 	struct iovec data = {.iov_base = go, .iov_len = sizeof *go};
 	union ancillary ancillary;
@@ -53,12 +61,15 @@ static bool receive_go(int socket, struct go *go, int fds[GO_FDS])
 		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof ancillary};
 	ssize_t got;
 	do {
-		got = recvmsg(socket, &packet, MSG_CMSG_CLOEXEC);
+		got = recvmsg(socket, &packet, MSG_CMSG_CLOEXEC | flags);
 	} while (got < 0 && errno == EINTR);
-	struct cmsghdr *part = CMSG_FIRSTHDR(&packet);
-	if (got != (ssize_t)sizeof *go || !part || packet.msg_flags & MSG_CTRUNC)
+	if (got != (ssize_t)sizeof *go)
 		return false;
-	memcpy(fds, CMSG_DATA(part), part->cmsg_len - CMSG_LEN(0));
+	struct cmsghdr *part = CMSG_FIRSTHDR(&packet);
+	if (!part || packet.msg_flags & MSG_CTRUNC)
+		fail(note, INIT_PHASE_STREAMS, EMFILE); /* the user's processes can lower the limits of one of their user */
+	else
+		memcpy(fds, CMSG_DATA(part), part->cmsg_len - CMSG_LEN(0));
 	return true;
 }
 
@@ -97,8 +108,16 @@ static _Noreturn void wait_in_leaf(const struct init *init, int socket, const in
 	const struct child_plan plan = {
 		.settings = &init->settings, .note = &note, .leaf_fds = leaf_fds, .leaf_count = leaf_count};
 	memcpy(kept + 2, leaf_fds, leaf_count * sizeof *leaf_fds);
-	if (keep_only(kept, 2 + leaf_count) == 0 && child_prepare(&plan) && receive_go(socket, &go, fds))
-		become(init, &note, &go, fds);
+	if (keep_only(kept, 2 + leaf_count) < 0)
+		fail(&note, INIT_PHASE_STREAMS, errno);
+	else
+		child_prepare(&plan);
+	/* Who cannot be the process leaves, and START forks; unless START has come already. */
+	if (receive_go(socket, note.phase ? MSG_DONTWAIT : 0, &go, fds, &note)) {
+		if (!note.phase)
+			become(init, &note, &go, fds);
+		fail(&init->table.notes[go.row], note.phase, note.errnum);
+	}
 	_exit(127);
 }
 
@@ -179,6 +198,7 @@ bool spare_start(struct init *init, struct process *process, const struct child_
 	bool is_handed_over = hand_over(spare->socket, &go, fds, count);
 	if (is_handed_over)
 		process->child = spare->pid;
+	process->is_spare = is_handed_over;
 	forget(spare);
 	return is_handed_over;
 }
@@ -190,9 +210,23 @@ void spares_end_before(struct init *init, uint32_t number)
 			forget(&init->spares[i]);
 }
 
-void spare_reaped(struct init *init, pid_t pid)
+static struct spare *find_child(struct init *init, pid_t pid)
 {
 	for (size_t i = 0; i < SPARES; i++)
 		if (init->spares[i].number != 0 && init->spares[i].pid == pid)
-			forget(&init->spares[i]);
+			return &init->spares[i];
+	return NULL;
+}
+
+void spare_reaped(struct init *init, pid_t pid)
+{
+	struct spare *spare = find_child(init, pid);
+	if (spare)
+		forget(spare);
+}
+
+void spare_stopped(struct init *init, pid_t pid)
+{
+	if (find_child(init, pid))
+		(void)kill(pid, SIGCONT);
 }

@@ -31,7 +31,8 @@ int spare_prepare(struct init *init, const struct request *request);
 bool spare_start(struct init *init, struct process *process, const struct child_plan *plan, int payload_fd);
 /* End those of processes before NUMBER, which will not be started any more. */
 void spares_end_before(struct init *init, uint32_t number);
-/* PID was reaped: one of them, or not. */
+/* PID, one of them or not, was reaped; or was stopped by the user's processes, and goes on. */
 void spare_reaped(struct init *init, pid_t pid);
+void spare_stopped(struct init *init, pid_t pid);
 
 #endif

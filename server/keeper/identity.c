@@ -1,5 +1,7 @@
 #include "identity.h"
 
+#include "sandbox/id_range.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -7,10 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* The last block of the range that sandboxes take their ids from, which starts at 0x70000000 and has 4,096 blocks of
- * 65,536: the sandboxes leave it free. */
-#define RESERVED_ID (0x70000000u + 4095u * 65536u)
 
 int identity_find(struct identity *identity, const char *name, struct error *err)
 {
@@ -24,7 +22,7 @@ int identity_find(struct identity *identity, const char *name, struct error *err
 		return error_set(err, errno, "--user: there is no user `%.100s`", name);
 	if (user && user->pw_uid == 0)
 		return error_set(err, 0, "--user: the gateway does not run as root");
-	*identity = (struct identity){.uid = RESERVED_ID, .gid = RESERVED_ID, .changes = true};
+	*identity = (struct identity){.uid = ID_OF_GATEWAY, .gid = ID_OF_GATEWAY, .changes = true};
 	if (user) {
 		identity->uid = user->pw_uid;
 		identity->gid = user->pw_gid;

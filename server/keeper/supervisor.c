@@ -32,8 +32,9 @@ enum state {
 	STARTING, /* the gateway is not ready yet */
 	SERVING,
 	REPLACING, /* it was asked to leave for the next one, which takes over its sandboxes */
+	YIELDING,  /* the same, and the next one is to end them */
 	STOPPING,  /* it was asked to end its sessions and to leave */
-	RESUMING,  /* it died of that: the next one is to go on with it */
+	RESUMING,  /* it died of that, or had left before: the next one is to go on with it */
 	KILLING,   /* everything was killed */
 	STOPPED,
 	STATES
@@ -123,7 +124,7 @@ static enum state await_end(struct supervisor *supervisor)
 
 static enum state kill_gateway(struct supervisor *supervisor)
 {
-	bool replacing = supervisor->state == REPLACING;
+	bool replacing = supervisor->state == REPLACING || supervisor->state == YIELDING;
 	log_write(LOG_ERROR, NULL,
 	          replacing ? "the gateway does not leave, and is killed"
 	                    : "the gateway does not talk to the keeper, and is killed",
@@ -193,15 +194,27 @@ static uint32_t drain_left_ms(const struct supervisor *supervisor)
 	return until > now ? (uint32_t)((until - now) / (SECOND / 1000)) : 0;
 }
 
-static enum state stop(struct supervisor *supervisor)
+static void begin_stop(struct supervisor *supervisor)
 {
 	log_write(LOG_INFO, NULL, "stopping",
 	          LOG_FIELDS(log_number("sandboxes", (int64_t)keeper_boxes(supervisor->keeper))));
 	supervisor->events->stopping(supervisor->owner);
+	supervisor->stop_by = monotonic_ns() + STOP_NS + supervisor->launch->config.drain_ms * (SECOND / 1000);
+}
+
+static enum state stop(struct supervisor *supervisor)
+{
+	begin_stop(supervisor);
 	gateway_signal(&supervisor->gateway, SIGTERM);
-	set_deadline(supervisor, STOP_NS + supervisor->launch->config.drain_ms * (SECOND / 1000));
-	supervisor->stop_by = supervisor->deadline;
+	supervisor->deadline = supervisor->stop_by;
 	return STOPPING;
+}
+
+/* The one that leaves has been told already not to end its sessions. */
+static enum state yield(struct supervisor *supervisor)
+{
+	begin_stop(supervisor);
+	return YIELDING;
 }
 
 static enum state stop_again(struct supervisor *supervisor)
@@ -215,17 +228,22 @@ static enum state kill_for_stop(struct supervisor *supervisor)
 	return kill_all(supervisor, EXIT_STOPPED);
 }
 
+static enum state pass_stop_on(struct supervisor *supervisor)
+{
+	supervisor->launch->config.drain_ms = drain_left_ms(supervisor);
+	if (succeed(supervisor) != STARTING)
+		return KILLING;
+	supervisor->deadline = supervisor->stop_by;
+	return RESUMING;
+}
+
 /* Sessions that were promised time to end do not lose it with their gateway. */
 static enum state resume_stop(struct supervisor *supervisor)
 {
 	supervisor->start_deaths += supervisor->state == RESUMING && supervisor->is_failure;
 	if (supervisor->has_left || supervisor->start_deaths >= START_DEATHS)
 		return kill_for_stop(supervisor);
-	supervisor->launch->config.drain_ms = drain_left_ms(supervisor);
-	if (succeed(supervisor) != STARTING)
-		return KILLING;
-	supervisor->deadline = supervisor->stop_by;
-	return RESUMING;
+	return pass_stop_on(supervisor);
 }
 
 static enum state finish(struct supervisor *supervisor)
@@ -259,10 +277,11 @@ static action *const actions[STATES][EVENTS] = {
                  [EVENT_DEADLINE] = kill_gateway,
                  [EVENT_SILENT] = kill_gateway},
 	[REPLACING] = {[EVENT_GATEWAY_GONE] = succeed,
-                   [EVENT_STOP] = kill_for_stop,
+                   [EVENT_STOP] = yield,
                    [EVENT_RELOAD] = reload,
                    [EVENT_REPLACE] = reopen,
                    [EVENT_DEADLINE] = kill_gateway},
+	[YIELDING] = {[EVENT_GATEWAY_GONE] = pass_stop_on, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_gateway},
 	[STOPPING] = {[EVENT_GATEWAY_GONE] = resume_stop, [EVENT_STOP] = kill_for_stop, [EVENT_DEADLINE] = kill_for_stop},
 	[RESUMING] = {[EVENT_READY] = stop_again,
                   [EVENT_GATEWAY_GONE] = resume_stop,

@@ -377,6 +377,29 @@ def test_a_drain_goes_on_when_the_gateway_dies(start_server):
     assert server.process.returncode == 0 and 5 < time.monotonic() - began < 30
 
 
+def test_a_stop_while_the_gateway_is_replaced_drains(start_server):
+    """SIGUSR2 and SIGTERM in one moment: the next gateway goes on with the sessions, for as long as they may, and ends them then; a
+    command that is done in that time ends by itself."""
+    server = start_server("--drain", "60s", user="root" if os.geteuid() == 0 else "user")
+    client = server.client()
+    session = client.create()
+    process = client.shell(session, "read line; echo \"$line\" >/work/done; exit 7", stdin=True)
+    leaves = gateway(server)
+    server.process.send_signal(signal.SIGUSR2)
+    server.process.send_signal(signal.SIGTERM)
+    client.wait_closed()
+    while gateway(server) == leaves:
+        time.sleep(.02)
+    with again(server) as client:
+        channel = client.attach(session)
+        channel.send([STDIN, process, 0, b"all\n"])
+        assert channel.wait_exit(process)["exit_code"] == 7
+        assert client.run(session, "cat done")["stdout"] == b"all\n"
+        client.call("session.end", session=session)
+    server.process.wait(60)
+    assert server.process.returncode == 0
+
+
 def test_a_stop_does_not_wait_for_who_does_not_read(start_server):
     """A client that takes nothing has a flood before it. The server stops all the same, and the others hear why."""
     server = start_server("--ring", "512K", user="root" if os.geteuid() == 0 else "user")

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,35 @@ Test(init_spares, one_that_was_killed_is_not_missed)
 	kill(ids[0], SIGKILL);
 	await_children(&gateway, 0);
 	cr_expect_neq(run_and_tell_id(&gateway, 1, 0), 0);
+	gateway_close(&gateway);
+}
+
+Test(init_spares, one_that_is_stopped_goes_on)
+{
+	struct gateway gateway;
+	pid_t ids[8];
+	gateway_open(&gateway);
+	prepare(&gateway, 1);
+	cr_assert_eq(children(ids), 1);
+	kill(ids[0], SIGSTOP);
+	gateway_turn(&gateway, 100);
+	cr_expect_eq(run_and_tell_id(&gateway, 1, 0), ids[0]);
+	gateway_close(&gateway);
+}
+
+/* The user's processes have lowered its limits: what comes with START does not reach it. */
+Test(init_spares, one_that_cannot_become_the_process_is_a_failed_start)
+{
+	const struct rlimit few = {.rlim_cur = 4, .rlim_max = 4};
+	struct gateway gateway;
+	pid_t ids[8];
+	gateway_open(&gateway);
+	prepare(&gateway, 1);
+	cr_assert_eq(children(ids), 1);
+	cr_assert_eq(prlimit(ids[0], RLIMIT_NOFILE, &few, NULL), 0);
+	gateway_start(&gateway, &(struct command){.process = 1, .argv = ARGV("/bin/true")});
+	struct answer failed = gateway_expect(&gateway, INIT_START_FAILED, 1);
+	cr_expect(failed.message.phase == INIT_PHASE_STREAMS && failed.message.value == EMFILE);
 	gateway_close(&gateway);
 }
 
