@@ -33,7 +33,7 @@ struct intent {
 struct header {
 	uint8_t magic[8];
 	uint64_t ring, created_us;
-	uint64_t started_us; /* CLOCK_MONOTONIC */
+	uint64_t started_us; /* CLOCK_MONOTONIC; modulo 2^64, if the machine was started since */
 	uint64_t head, tail, first_seq, last_seq;
 	uint64_t index_first, index_count; /* entries [first, first + count) of the index, modulo its rows */
 	uint8_t canary[CANARY_BYTES];      /* stands in a read's target until the read overwrites it: guard() */
@@ -499,6 +499,34 @@ static struct journal *map_checked(int fd, int protection, const char *name, str
 	return journal;
 }
 
+/* When the newest event was; 0 = there is none. */
+static uint64_t newest_us(const struct journal *journal)
+{
+	const struct header *header = journal->header;
+	if (header->last_seq < header->first_seq)
+		return 0;
+	struct output_header output;
+	size_t length;
+	uint32_t kind;
+	uint64_t seq, t_us;
+	const uint8_t *frame = journal_frame(journal, journal_find(journal, header->last_seq), &length);
+	if (output_header_read(frame, length, &output))
+		return output.t_us;
+	return event_head_read(frame, length, &kind, &seq, &t_us) ? t_us : 0;
+}
+
+/* After a start of the machine its monotonic clock may be behind: the session's goes on with the time of day, and never
+ * back. */
+static void recover_clock(struct journal *journal)
+{
+	struct header *header = journal->header;
+	uint64_t monotonic = clock_us(CLOCK_MONOTONIC), day = clock_us(CLOCK_REALTIME), newest = newest_us(journal);
+	if (monotonic >= header->started_us && monotonic - header->started_us >= newest)
+		return;
+	uint64_t since = day > header->created_us ? day - header->created_us : 0;
+	header->started_us = monotonic - (since > newest ? since : newest); /* modulo 2^64, as in journal_now_us() */
+}
+
 struct journal *journal_open(int directory, const char *name, struct error *err)
 {
 	int fd = plain_file_open(directory, name, O_RDWR, 0);
@@ -513,6 +541,7 @@ struct journal *journal_open(int directory, const char *name, struct error *err)
 		return error_set(err, 0, "journal `%s` is damaged", name), NULL;
 	}
 	recover_last_seq(journal);
+	recover_clock(journal);
 	recover_read(journal);
 	return journal;
 }

@@ -163,7 +163,6 @@ static int restore(struct sessions *sessions, const char *id, struct error *err)
 	}
 	session->is_counted = true;
 	sessions->count++;
-	session_arm_ttl(session);
 	return 0;
 }
 

@@ -285,7 +285,8 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop, (void)events;
 	struct session *session = timer->data;
 	if (session->state == SESSION_CREATING)
-		session_end(session, "lost", NULL); /* its init does not answer a new gateway */
+		session_end(session, session->end_reason ? session->end_reason : "lost",
+		            NULL); /* init does not answer a new gateway */
 	else if (session->state == SESSION_ENDED)
 		session_ended_deadline(session);
 	else
@@ -468,13 +469,16 @@ static void on_synced(void *owner)
 	session->state = SESSION_RUNNING;
 	if (session->end_reason)
 		session_end(session, session->end_reason, NULL);
+	else
+		session_arm_ttl(session); /* not before: what has not been taken over cannot be ended */
 	sync_is_over(session->home);
 }
 
 void session_was_lost(struct session *session)
 {
 	session->state = SESSION_ENDING;
-	session->end_reason = "lost";
+	if (!session->end_reason)
+		session->end_reason = "lost";
 	participants_left(session);
 	on_destroyed(session);
 }

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from websocket import Closed
-from wire import EOF, PATIENCE, STDIN, STDOUT, TTY, Client, View
+from wire import EOF, PATIENCE, SLOWNESS, STDIN, STDOUT, TTY, Client, View
 
 KILLS = int(os.environ.get("SANDBAR_KILLS", "30"))
 SEED = int(os.environ.get("SANDBAR_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -375,6 +375,30 @@ def test_a_drain_goes_on_when_the_gateway_dies(start_server):
         assert client.run(session, "echo there")["stdout"] == b"there\n"
     server.process.wait(60)
     assert server.process.returncode == 0 and 5 < time.monotonic() - began < 30
+
+
+def test_a_session_whose_time_is_up_before_it_is_taken_over(start_server):
+    """The gateway dies, and a session's time runs out before the next one is there: that one serves at once, and ends it with this reason."""
+    server = start_server(user="root" if os.geteuid() == 0 else "user")
+    for _ in range(4):
+        with again(server) as client:
+            ending, staying = client.create(ttl_ms=1000), client.create()
+        made = time.monotonic()
+        time.sleep(.5)
+        old = gateway(server)
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            os.kill(old, signal.SIGKILL)
+            time.sleep(max(0, made + 1.2 - time.monotonic()))
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        begun = time.monotonic()
+        with again(server) as client:
+            ended = {}
+            while ending not in ended:
+                ended = {row["session"]: row["reason"] for row in client.call("session.list", ended=True)["sessions"]}
+            client.call("session.end", session=staying)
+        assert ended[ending] == "ttl" and time.monotonic() - begun < 4 * SLOWNESS
 
 
 def test_a_stop_while_the_gateway_is_replaced_drains(start_server):

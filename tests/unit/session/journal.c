@@ -260,3 +260,48 @@ Test(journal, sixty_four_input_offsets_and_not_one_more)
 	cr_expect_null(journal_stdin(journal, client, 4, true));
 	journal_destroy(journal);
 }
+
+/* A machine is started again: its monotonic clock is behind what it was, and the session's is not. */
+Test(journal, time_goes_on_after_the_machine_was_started_again)
+{
+	enum { AT_CREATED = 16, AT_STARTED = 24 }; /* in the file */
+	static const struct {
+		uint64_t hours; /* since the session was made, by the time of day */
+		uint64_t newest_us;
+	} cases[] = {{0, 7000000}, {1, 7000000}, {2, 1}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char path[] = "/tmp/sandbar-journal-XXXXXX";
+		cr_assert_not_null(mkdtemp(path));
+		int folder = open(path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+		struct error err = {0};
+		struct journal *journal = journal_create(folder, "journal", RING, &err);
+		struct writer event;
+		writer_init(&event, 64);
+		writer_array(&event, 4);
+		writer_uint(&event, FRAME_ENDED);
+		writer_uint(&event, 1);
+		writer_uint(&event, cases[i].newest_us);
+		writer_str(&event, "ended");
+		journal_append(journal, event.data, event.length);
+		writer_finish(&event);
+		uint64_t created = journal_created_us(journal) - cases[i].hours * 3600 * 1000000, started;
+		journal_destroy(journal);
+		int fd = openat(folder, "journal", O_RDWR | O_CLOEXEC);
+		cr_assert_eq(pread(fd, &started, sizeof started, AT_STARTED), (ssize_t)sizeof started);
+		started += UINT64_C(72) * 3600 * 1000000;
+		cr_assert_eq(pwrite(fd, &started, sizeof started, AT_STARTED), (ssize_t)sizeof started);
+		cr_assert_eq(pwrite(fd, &created, sizeof created, AT_CREATED), (ssize_t)sizeof created);
+		close(fd);
+		for (int again = 0; again < 2; again++) {
+			journal = journal_open(folder, "journal", &err);
+			cr_assert_not_null(journal, "%s", err.message);
+			uint64_t now = journal_now_us(journal), hours = now / 1000000 / 3600;
+			cr_expect(now >= cases[i].newest_us && hours == cases[i].hours, "case %zu: %llu", i,
+			          (unsigned long long)now);
+			journal_destroy(journal);
+		}
+		unlinkat(folder, "journal", 0);
+		rmdir(path);
+		close(folder);
+	}
+}
