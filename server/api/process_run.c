@@ -1,4 +1,5 @@
 /* process.run: a command whose output is collected into one answer. */
+#include "collected.h"
 #include "process_methods.h"
 #include "session_methods.h"
 #include "tenant.h"
@@ -10,6 +11,7 @@
 struct run {
 	struct process_watch watch;
 	struct call *call;
+	struct session *session;
 	struct process *process; /* NULL until it was started */
 	struct writer streams[STREAM_TTY + 1];
 	uint64_t most;
@@ -20,8 +22,10 @@ _Static_assert(offsetof(struct run, watch) == 0, "the watch is the run's beginni
 static struct call *run_finish(struct run *run)
 {
 	struct call *call = run->call;
-	for (int stream = STREAM_STDOUT; stream <= STREAM_TTY; stream++)
+	for (int stream = STREAM_STDOUT; stream <= STREAM_TTY; stream++) {
+		collected_give(run->session, run->streams[stream].length);
 		writer_finish(&run->streams[stream]);
+	}
 	free(run);
 	return call;
 }
@@ -34,9 +38,7 @@ static void on_not_started(struct process_watch *watch, const char *code, const 
 static void on_output(struct process_watch *watch, enum stream stream, const uint8_t *bytes, size_t length)
 {
 	struct run *run = (struct run *)watch;
-	size_t room = (size_t)run->most - run->streams[stream].length;
-	run->is_truncated |= length > room;
-	writer_raw(&run->streams[stream], bytes, length < room ? length : room);
+	run->is_truncated |= !collected_append(run->session, &run->streams[stream], (size_t)run->most, bytes, length);
 }
 
 static void cancel_process(struct run *run)
@@ -91,12 +93,13 @@ static void cancel_run(struct call *call)
 		cancel_process(run);
 }
 
-static struct run *run_create(struct call *call, const struct start_args *args)
+static struct run *run_create(struct call *call, struct session *session, const struct start_args *args)
 {
 	struct run *run = calloc(1, sizeof *run);
 	if (!run)
 		abort();
 	run->call = call;
+	run->session = session;
 	run->most = args->max_output;
 	run->is_terminal = args->has_terminal;
 	run->watch.started = on_started;
@@ -119,7 +122,7 @@ void handle_process_run(struct call *call, const void *arguments)
 	options.wants_stdin = args->input.data != NULL;
 	options.input = (const uint8_t *)args->input.data;
 	options.input_length = args->input.length;
-	struct run *run = run_create(call, args);
+	struct run *run = run_create(call, session, args);
 	enum error_code code;
 	struct error err;
 	if (!session_start(session, &options, &run->watch, &code, &err)) {

@@ -1,5 +1,6 @@
 #include "session_methods.h"
 
+#include "collected.h"
 #include "server/guard/gate.h"
 #include "templates.h"
 #include "tenant.h"
@@ -392,13 +393,14 @@ static void write_session_queues(struct writer *writer, const struct session *se
 	LIST_FOREACH(channel, &session->channels, link)
 		own += channel->own.length;
 	writer_str(writer, "queues");
-	writer_map(writer, 4);
+	writer_map(writer, 5);
 	const struct journal *journal = session->journal;
 	write_queue(writer, "ring_bytes", journal ? journal_tail(journal) - journal_head(journal) : 0,
 	            journal ? journal_ring(journal) : 0);
 	write_queue(writer, "processes", session->running_count, SESSION_PROCESSES);
 	write_queue(writer, "input_bytes", input, (uint64_t)LIMIT_STDIN_WINDOW * JOURNAL_STDIN_SLOTS);
 	write_queue(writer, "channel_bytes", own, (uint64_t)CHANNEL_OWN_BYTES * participants_count(session));
+	write_queue(writer, "collected_bytes", session->collected, COLLECTED_MOST);
 }
 
 static void write_record(struct writer *writer, const struct session *session)

@@ -1,5 +1,6 @@
 #include "shell_methods.h"
 
+#include "collected.h"
 #include "process_methods.h"
 #include "protocol/check.h"
 #include "server/session/shell.h"
@@ -60,6 +61,7 @@ void handle_shell_start(struct call *call, const void *arguments)
 struct run {
 	struct shell_run run;
 	struct call *call;
+	struct session *session;
 	struct shell *shell;
 	char *command;
 	uint8_t *input;
@@ -74,8 +76,11 @@ static const char *const stream_names[SHELL_STREAMS] = {"stdout", "stderr"};
 static struct call *run_finish(struct run *run)
 {
 	struct call *call = run->call;
-	for (size_t i = 0; i < SHELL_STREAMS; i++)
+	for (size_t i = 0; i < SHELL_STREAMS; i++) {
+		collected_give(run->session, run->streams[i].length);
 		writer_finish(&run->streams[i]);
+	}
+	collected_give(run->session, run->run.text.command_length + run->run.text.input_length);
 	free(run->command);
 	free(run->input);
 	free(run);
@@ -86,11 +91,8 @@ static void on_output(struct shell_run *shell_run, enum stream stream, const uin
 {
 	struct run *run = (struct run *)shell_run;
 	struct writer *writer = &run->streams[stream == STREAM_STDERR];
-	size_t room = (size_t)run->most - writer->length;
-	if (run->is_stream)
-		return;
-	run->is_truncated |= length > room;
-	writer_raw(writer, bytes, length < room ? length : room);
+	if (!run->is_stream)
+		run->is_truncated |= !collected_append(run->session, writer, (size_t)run->most, bytes, length);
 }
 
 /* What a directory is called need not be text. */
@@ -179,12 +181,16 @@ static void *copy(const void *bytes, size_t length)
 	return result;
 }
 
-static struct run *run_create(struct call *call, const struct shell_run_args *args)
+/* NULL: the session keeps as much as it may. */
+static struct run *run_create(struct call *call, struct session *session, const struct shell_run_args *args)
 {
+	if (!collected_take(session, strlen(args->command) + args->input.length))
+		return NULL;
 	struct run *run = calloc(1, sizeof *run);
 	if (!run)
 		abort();
 	run->call = call;
+	run->session = session;
 	run->most = args->max_output;
 	run->is_stream = args->stream;
 	run->command = copy(args->command, strlen(args->command));
@@ -206,11 +212,8 @@ static struct run *run_create(struct call *call, const struct shell_run_args *ar
 }
 
 /* The shell that is meant; or NULL, and the call has failed. */
-static struct shell *call_shell(struct call *call, const struct shell_run_args *args)
+static struct shell *call_shell(struct call *call, struct session *session, const struct shell_run_args *args)
 {
-	struct session *session = call_session(call, args->session);
-	if (!session)
-		return NULL;
 	const struct process *process = session_find_process(session, (uint32_t)args->process);
 	if (!process || process->state == PROCESS_STARTING)
 		call_fail(call, CODE_NOT_FOUND, "field", "process", "session `%s` has no process %u", args->session,
@@ -228,10 +231,17 @@ static struct shell *call_shell(struct call *call, const struct shell_run_args *
 void handle_shell_run(struct call *call, const void *arguments)
 {
 	const struct shell_run_args *args = arguments;
-	struct shell *shell = call_shell(call, args);
+	struct session *session = call_session(call, args->session);
+	struct shell *shell = session ? call_shell(call, session, args) : NULL;
 	if (!shell)
 		return;
-	struct run *run = run_create(call, args);
+	struct run *run = run_create(call, session, args);
+	if (!run) {
+		call_fail(call, CODE_LIMIT, NULL, NULL,
+		          "commands that wait, and output that is collected, have %d bytes in this session already",
+		          COLLECTED_MOST);
+		return;
+	}
 	run->shell = shell;
 	call->state = run;
 	call->cancel = cancel_run;

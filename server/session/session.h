@@ -49,6 +49,7 @@ struct session {
 	uint64_t ended_us, kept_last; /* once it has ended: since 1970, and the last event's seq */
 	uint64_t created_us;          /* since 1970 */
 	uint64_t fetched;             /* by its channels, when the end's deadline was set */
+	size_t collected;             /* bytes that requests keep until they are answered */
 	bool is_counted;              /* in sessions.count */
 	bool is_kept;                 /* kept_open() made it */
 	bool is_saved, is_late;       /* its file says that it ended; its record is not waited for any more */

@@ -10,7 +10,7 @@ import pytest
 from conftest import QUARANTINE
 from raw import Raw, resident
 from websocket import Closed
-from wire import CREDIT, EOF, EVENTS, GAP, OUTPUT, SLOWNESS, STDIN, STDOUT, TTY, View
+from wire import CREDIT, EOF, EVENTS, GAP, OUTPUT, SLOWNESS, STDIN, STDOUT, TTY, RemoteError, View
 
 TURN = 128 * 1024   # bytes that a channel puts into one message, but for one whole frame
 FRAME = 64 * 1024 + 64  # of OUTPUT
@@ -357,3 +357,29 @@ def test_who_holds_a_process_back_does_not_keep_others_from_its_end(server, clie
         held = client.call("process.start", session=session, argv=["head", "-c", "5000000", "/dev/zero"])["process"]
         time.sleep(.3)
         assert client.processes(session)[held]["state"] == "running", "it is held back all the same"
+
+
+def test_what_requests_collect_is_bounded(server, client, session):
+    """Twelve commands with two megabytes each for their answers: the session keeps sixteen, says so, and each answer tells whether it is
+    all; a shell's command has no room meanwhile. Then all is given back."""
+    script = "head -c 1048576 /dev/zero; head -c 1048576 /dev/zero >&2; until [ -e /work/go ]; do sleep .05; done"
+    shell = client.call("shell.start", session=session)["process"]
+    runs = [client.request("process.run", session=session, argv=["sh", "-c", script]) for _ in range(12)]
+
+    def collected():
+        with server.client() as other:
+            return other.call("session.info", session=session)["queues"]["collected_bytes"]
+
+    deadline = time.monotonic() + 30 * SLOWNESS
+    while collected() != {"used": 16 << 20, "limit": 16 << 20}:
+        assert time.monotonic() < deadline, collected()
+        time.sleep(.1)
+    with pytest.raises(RemoteError) as caught:
+        client.call("shell.run", session=session, process=shell, command="echo no room")
+    assert caught.value.code == "limit"
+    assert client.run(session, "touch /work/go; echo more")["truncated"]
+    answers = [client.answer(number) for number in runs]
+    assert sum(len(answer["stdout"]) + len(answer["stderr"]) for answer in answers) == 16 << 20
+    assert sum(answer["truncated"] for answer in answers) >= 4 and all(answer["exited"]["exit_code"] == 0 for answer in answers)
+    assert collected()["used"] == 0
+    assert client.call("shell.run", session=session, process=shell, command="echo room")["stdout"] == b"room\n"
