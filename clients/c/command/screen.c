@@ -6,24 +6,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENQUIRY = 0x05, BELL = 0x07, CANCEL = 0x18, SUBSTITUTE = 0x1a, ESCAPE = 0x1b, DELETE = 0x7f };
+enum {
+	ENQUIRY = 0x05,
+	BELL = 0x07,
+	SHIFT_OUT = 0x0e,
+	SHIFT_IN = 0x0f,
+	CANCEL = 0x18,
+	SUBSTITUTE = 0x1a,
+	ESCAPE = 0x1b,
+	DELETE = 0x7f,
+};
 
-/* DEC private modes (xterm's ctlseqs) and how a shell's screen has them. */
+/* Beyond these some terminals cut a sequence off, or let a number begin anew at 0: what they read would not be what was
+ * checked here. */
+enum { CONTROL_BYTES = 250, NUMBER_MOST = 65535 };
+
+/* The modes that may be set and reset (ECMA-48's, DEC's private ones and xterm's), and how a shell's screen has them. No
+ * other passes: there are those that lock the keyboard (2), echo twice (12), show controls as text (3), leave UTF-8 (?2),
+ * resize the window (?40), make keys be other bytes (?67, ?1036, ?9001), or the terminal report by itself (?2031, ?2048). */
 static const struct mode {
 	unsigned number;
-	bool standard;
+	bool is_private, standard;
 } MODES[] = {
-	{1, false},    {5, false},    {6, false},    {7, true},     {9, false},    {25, true},
-	{47, false},   {66, false},   {69, false},   {1000, false}, {1001, false}, {1002, false},
-	{1003, false}, {1004, false}, {1005, false}, {1006, false}, {1015, false}, {1016, false},
-	{2004, false}, {2026, false}, {1047, false}, {1049, false},
+	{4, false, false},   {20, false, false},  {34, false, true},   {1, true, false},    {3, true, false},
+	{4, true, false},    {5, true, false},    {6, true, false},    {7, true, true},     {8, true, true},
+	{9, true, false},    {12, true, false},   {25, true, true},    {45, true, false},   {47, true, false},
+	{66, true, false},   {69, true, false},   {1000, true, false}, {1001, true, false}, {1002, true, false},
+	{1003, true, false}, {1004, true, false}, {1005, true, false}, {1006, true, false}, {1007, true, true},
+	{1015, true, false}, {1016, true, false}, {2004, true, false}, {2026, true, false}, {1047, true, false},
+	{1049, true, false},
 };
 
 enum { MODE_ROWS = sizeof(MODES) / sizeof(MODES[0]) };
 _Static_assert((int)MODE_ROWS <= (int)SCREEN_MODES, "a flag for each mode");
 
-/* VT52, in which sequences mean something else, and what makes a terminal report by itself: colours, its size. */
-static const unsigned REFUSED_MODES[] = {2, 2031, 2048};
+/* What leaves nothing: an empty parameter, and the cursor kept or brought back. */
+enum { MODE_NONE = 0, MODE_CURSOR_KEPT = 1048 };
 
 /* Control sequences that pass: the private or intermediate character (0: none), and the final ones. */
 static const struct {
@@ -31,7 +49,7 @@ static const struct {
 	const char *finals;
 } CONTROLS[] = {
 	{0, "@ABCDEFGHIJKLMPSTXZ`abdefghlmrsu"},
-	{'?', "JKhlrs"},
+	{'?', "JKhl"},
 	{'>', "mu"},
 	{'<', "u"},
 	{'=', "u"},
@@ -92,44 +110,68 @@ static size_t put_bytes(uint8_t *out, const void *bytes, size_t length)
 
 /* ---- Control sequences ---- */
 
-static void set_mode(struct screen *screen, unsigned number, bool on)
+static size_t find_mode(unsigned number, bool is_private)
 {
-	for (size_t i = 0; i < MODE_ROWS; i++)
-		if (MODES[i].number == number)
+	size_t i = 0;
+
+	while (i < MODE_ROWS && (MODES[i].number != number || MODES[i].is_private != is_private))
+		i++;
+	return i;
+}
+
+static bool may_mode_pass(unsigned number, bool is_private)
+{
+	return number == MODE_NONE || (is_private && number == MODE_CURSOR_KEPT) ||
+	       find_mode(number, is_private) < MODE_ROWS;
+}
+
+/* An empty parameter is 0, as for a terminal; one that is too large stays so. */
+static unsigned read_number(const char **at)
+{
+	unsigned number = 0;
+
+	for (; isdigit((unsigned char)**at); ++*at)
+		if (number <= NUMBER_MOST)
+			number = number * 10 + (unsigned)(**at - '0');
+	return number;
+}
+
+/* PARAMETERS: "1049;25". False if one of them may not pass: then none does, and none is noted. */
+static bool note_modes(struct screen *screen, const char *parameters, bool is_private, bool on)
+{
+	bool may_pass = true;
+
+	for (const char *at = parameters, *next = at; may_pass && at; at = *next == ';' ? ++next : NULL)
+		may_pass = may_mode_pass(read_number(&next), is_private);
+	for (const char *at = parameters, *next = at; may_pass && at; at = *next == ';' ? ++next : NULL) {
+		size_t i = find_mode(read_number(&next), is_private);
+		if (i < MODE_ROWS)
 			screen->differs[i] = on != MODES[i].standard;
+	}
+	return may_pass;
 }
 
-static bool is_refused_mode(unsigned number)
-{
-	for (size_t i = 0; i < COUNT_OF(REFUSED_MODES); i++)
-		if (REFUSED_MODES[i] == number)
-			return true;
-	return false;
-}
-
-/* PARAMETERS: "1049;25". False if one of them may not pass. */
-static bool note_modes(struct screen *screen, const char *parameters, bool on)
+/* Of xterm's resources of keys, only the one that is undone in the end: "4;2". */
+static bool may_modify_keys(const char *parameters)
 {
 	const char *at = parameters;
 
-	while (isdigit((unsigned char)*at)) {
-		char *end;
-		unsigned number = (unsigned)strtoul(at, &end, 10);
-		if (is_refused_mode(number))
-			return false;
-		set_mode(screen, number, on);
-		at = *end == ';' ? end + 1 : end;
-	}
-	return true;
+	if (read_number(&at) != 4)
+		return false;
+	at += *at == ';';
+	read_number(&at);
+	return *at == 'm';
 }
 
 /* What a sequence leaves behind that leaving must undo. False if it may not pass. */
 static bool note_control(struct screen *screen, char mark, const char *parameters, char final)
 {
-	bool has_parameters = isdigit((unsigned char)parameters[0]) && strncmp(parameters, "0m", 2) != 0;
+	bool has_parameters = isdigit((unsigned char)parameters[strspn(parameters, "0;:")]);
 
-	if (mark == '?' && (final == 'h' || final == 'l'))
-		return note_modes(screen, parameters, final == 'h');
+	if ((mark == '?' || !mark) && (final == 'h' || final == 'l'))
+		return note_modes(screen, parameters, mark == '?', final == 'h');
+	if (mark == '>' && final == 'm' && !may_modify_keys(parameters))
+		return false;
 	if (!mark && final == 'm')
 		screen->has_colour = has_parameters;
 	if (!mark && final == 'r')
@@ -163,13 +205,32 @@ static bool may_control_pass(struct screen *screen)
 			return false;
 		mark = *at++;
 	}
-	return at[0] && !at[1] && is_known_control(mark, *at) && note_control(screen, mark, parameters, *at);
+	if (!at[0] || at[1] || screen->length > CONTROL_BYTES)
+		return false;
+	/* where it is no part of a colour, terminals do not agree on what a colon is */
+	if (strchr(parameters, ':') && (mark || *at != 'm'))
+		return false;
+	return is_known_control(mark, *at) && note_control(screen, mark, parameters, *at);
 }
 
 static void forget_modes(struct screen *screen)
 {
 	memset(screen->differs, 0, sizeof(screen->differs));
 	screen->has_keypad = screen->has_colour = screen->has_region = screen->has_cursor_style = false;
+	screen->charsets = 0;
+}
+
+/* Which of the sets in use is not ASCII: a shell's prompt would be made of lines and corners. */
+static void note_charset(struct screen *screen, char mark, const char *set, char final)
+{
+	unsigned changed = mark == '(' ? SCREEN_G0 : mark == ')' || mark == '-' ? SCREEN_G1 : 0;
+
+	if (changed && strcmp(set, "B") == 0 && mark != '-')
+		screen->charsets &= ~changed;
+	else
+		screen->charsets |= changed;
+	if (!mark && (final == 'n' || final == 'o'))
+		screen->charsets |= SCREEN_SHIFTED;
 }
 
 /* Held: "ESC 7", "ESC ( 0". */
@@ -178,8 +239,9 @@ static bool may_escape_pass(struct screen *screen)
 	const char *text = (const char *)screen->held + 1;
 	char mark = screen->length > 2 ? text[0] : '\0', final = text[screen->length - 2];
 
+	note_charset(screen, mark, text + 1, final);
 	if (screen->length > 3)
-		return mark == '(' || mark == ')'; /* a character set of two: "ESC ( % 6" */
+		return screen->length == 4 && (mark == '(' || mark == ')'); /* a character set of two: "ESC ( % 6" */
 	if (!mark && (final == '=' || final == '>'))
 		screen->has_keypad = final == '=';
 	if (!mark && final == 'c')
@@ -199,6 +261,8 @@ static bool find_command(const struct screen *screen, enum command *command)
 	size_t digits = strspn(text, "0123456789");
 	unsigned number = (unsigned)strtoul(text, NULL, 10);
 
+	if (text[digits] != ';' && text[digits] != '\0')
+		return false;
 	for (size_t i = 0; digits > 0 && digits < 5 && i < COUNT_OF(COMMANDS); i++) {
 		*command = COMMANDS[i].command;
 		if (number >= COMMANDS[i].first && number <= COMMANDS[i].last)
@@ -257,7 +321,7 @@ static size_t pass_string(struct screen *screen, const char *terminator, uint8_t
 	size_t length;
 
 	screen->held[screen->length] = '\0';
-	if (!find_command(screen, &command))
+	if (screen->only_text || !find_command(screen, &command))
 		return 0;
 	if (command == COMMAND_TITLE)
 		return terminator[0] ? pass_title(screen, out) : 0;
@@ -306,13 +370,23 @@ static size_t finish(struct screen *screen, bool (*may_pass)(struct screen *scre
 {
 	screen->state = SCREEN_GROUND;
 	screen->held[screen->length] = '\0';
-	return may_pass(screen) && !screen->only_sounds ? put_bytes(out, screen->held, screen->length) : 0;
+	if (screen->only_sounds || screen->only_text || !may_pass(screen))
+		return 0;
+	return put_bytes(out, screen->held, screen->length);
 }
 
 /* C0 controls act at once, also in the middle of a sequence. */
-static size_t execute(const struct screen *screen, uint8_t byte, uint8_t *out)
+static size_t execute(struct screen *screen, uint8_t byte, uint8_t *out)
 {
-	return byte == ENQUIRY || (screen->only_sounds && byte != BELL) ? 0 : put_bytes(out, &byte, 1);
+	bool is_text = byte == '\n' || byte == '\r' || byte == '\t';
+
+	if (byte == ENQUIRY || (screen->only_sounds && byte != BELL) || (screen->only_text && !is_text))
+		return 0;
+	if (byte == SHIFT_OUT)
+		screen->charsets |= SCREEN_SHIFTED;
+	if (byte == SHIFT_IN)
+		screen->charsets &= ~(unsigned)SCREEN_SHIFTED;
+	return put_bytes(out, &byte, 1);
 }
 
 static bool hold(struct screen *screen, uint8_t byte)
@@ -445,12 +519,12 @@ static size_t put_text(char *out, const char *text)
 }
 
 /* "\033[?NUMBERh", without stdio, which a signal handler may not use. */
-static size_t put_mode(char *out, unsigned number, bool on)
+static size_t put_mode(char *out, const struct mode *mode, bool on)
 {
 	char digits[8];
-	size_t count = 0, length = put_text(out, "\033[?");
+	size_t count = 0, length = put_text(out, mode->is_private ? "\033[?" : "\033[");
 
-	for (; number; number /= 10)
+	for (unsigned number = mode->number; number; number /= 10)
 		digits[count++] = (char)('0' + number % 10);
 	while (count > 0)
 		out[length++] = digits[--count];
@@ -464,11 +538,18 @@ static size_t put_modes(const struct screen *screen, char *out, bool standard)
 
 	for (size_t i = 0; i < MODE_ROWS; i++)
 		if (screen->differs[i])
-			length += put_mode(out + length, MODES[i].number, MODES[i].standard == standard);
+			length += put_mode(out + length, &MODES[i], MODES[i].standard == standard);
 	if (screen->has_keypad)
 		length += put_text(out + length, standard ? "\033>" : "\033=");
 	return length;
 }
+
+/* Of keys as the program wanted them; more than a terminal keeps of them can have been pushed. */
+#define UNDO_KEYS "\033[>4m\033[<65535u"
+
+#define UNDO_PALETTE                                                                                       \
+	"\033]104\a\033]105\a\033]110\a\033]111\a\033]112\a\033]113\a\033]114\a\033]115\a\033]116\a\033]117\a" \
+	"\033]118\a\033]119\a"
 
 size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES])
 {
@@ -476,13 +557,14 @@ size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES
 		bool is_set;
 		const char *undo;
 	} rows[] = {
-		{screen->has_region, "\0337\033[r\0338"},
-		{screen->has_cursor_style, "\033[0 q"},
-		{screen->has_keys, "\033[>4m\033[<9u"},
-		{screen->has_palette, "\033]104\a\033]110\a\033]111\a\033]112\a"},
+		{screen->charsets != 0, "\033(B\033)B\017"}, {screen->has_region, "\0337\033[r\0338"},
+		{screen->has_cursor_style, "\033[0 q"},      {screen->has_keys, UNDO_KEYS},
+		{screen->has_palette, UNDO_PALETTE},
 	};
-	size_t length = put_modes(screen, out, true);
+	/* once before the alternate screen is left, since each of the two screens has its own */
+	size_t length = screen->has_keys ? put_text(out, UNDO_KEYS) : 0;
 
+	length += put_modes(screen, out + length, true);
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		if (rows[i].is_set)
 			length += put_text(out + length, rows[i].undo);

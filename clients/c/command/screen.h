@@ -1,5 +1,5 @@
 /*
- * screen.h: what passes from a shared terminal to the user's own. The program inside may be hostile to whoever watches, so
+ * screen.h: what passes of a session's output to the user's own terminal. The program inside may be hostile to whoever watches, so
  * what is not known to do nothing but draw does not pass: queries (the server answers them, once; nothing here may make the
  * user's terminal type), the clipboard, window operations, device control and application strings, and what would take the
  * terminal out of UTF-8. Controls of one byte (C1) become the sequences that they stand for, bytes that are not UTF-8
@@ -17,17 +17,21 @@
 
 enum {
 	SCREEN_HELD = 2048, /* the longest sequence that passes; only an allowed clipboard write may be longer */
-	SCREEN_MODES = 24,
+	SCREEN_MODES = 32,
 	SCREEN_RESTORE_BYTES = 512,
 	SCREEN_TITLE_BYTES = 256,
 	SCREEN_GROWTH = 3, /* a byte that is not UTF-8 becomes three */
 };
+
+/* What is not ASCII in a set of characters: that of the terminal's two, and which of them is used. */
+enum { SCREEN_G0 = 1, SCREEN_G1 = 2, SCREEN_SHIFTED = 4 };
 
 enum screen_state { SCREEN_GROUND, SCREEN_ESCAPE, SCREEN_CONTROL, SCREEN_STRING, SCREEN_DROPPED, SCREEN_PASSED };
 
 struct screen {
 	bool allows_clipboard; /* OSC 52 may write (never read) */
 	bool only_sounds;      /* somebody else draws: only the bell and allowed clipboard writes pass */
+	bool only_text;        /* no sequence passes, and of controls those alone that make lines of text */
 	enum screen_state state;
 	uint8_t held[SCREEN_HELD]; /* the sequence so far */
 	size_t length;
@@ -35,6 +39,7 @@ struct screen {
 	size_t character_length;
 	char title[SCREEN_TITLE_BYTES]; /* the last that the program gave itself, without control characters */
 	bool differs[SCREEN_MODES];     /* rows of the table of modes that are not as a shell expects them */
+	unsigned charsets;
 	bool has_keypad, has_colour, has_region, has_cursor_style, has_keys, has_palette;
 };
 

@@ -131,6 +131,76 @@ Test(screen, leaves_everything_else_alone)
 	}
 }
 
+/* What a terminal takes for a mode is looked at, however it is written; and what is not known to be harmless is none. */
+Test(screen, takes_out_modes_that_may_not_be_set)
+{
+	static const char *const cases[][2] = {
+		{"\033[?;2048hx", "x"},
+		{"\033[?;2031hx", "x"},
+		{"\033[?1049;;2hx", "x"},
+		{"\033[?25;2031lx", "x"},
+		{"\033[?1003:2048hx", "x"},
+		{"\033[?25:1hx", "x"},
+		{"\033[4:2hx", "x"},
+		{"\033[?002048hx", "x"},
+		{"\033[?4294969344hx", "x"},
+		{"\033[?18446744073709553664hx", "x"},
+		{"\033[?9001h\033[?40h\033[?67h\033[?99hx", "x"},
+		{"\033[2hx", "x"},
+		{"\033[;2hx", "x"},
+		{"\033[4;12lx", "x"},
+		{"\033[3hx", "x"},
+		{"\033[?1049s\033[?1049rx", "x"},
+		{"\033[?s\033[?rx", "x"},
+		{"\033[?1049;;25h", "\033[?1049;;25h"},
+		{"\033[?;1h", "\033[?;1h"},
+		{"\033[?3;4l\033[4l\033[20h", "\033[?3;4l\033[4l\033[20h"},
+		{"\033[?1048h", "\033[?1048h"},
+	};
+
+	check(cases, sizeof cases / sizeof cases[0]);
+}
+
+/* Other forms that terminals read in more ways than one. */
+Test(screen, takes_out_what_is_read_in_several_ways)
+{
+	static char lengthy[600];
+	const char *const cases[][2] = {
+		{"\033[?1;2$px", "x"},
+		{"\033[1$px", "x"},
+		{"\033[1?25hx", "x"},
+		{"\033[? hx", "x"},
+		{"\033[!!px", "x"},
+		{"\033[2:5rx", "x"},
+		{"\033[>1;2m\033[>0m\033[>;4mx", "x"},
+		{"\033[>4:2mx", "x"},
+		{"\033]52:c;aGk=\007x", "x"},
+		{"\033]0052;c;aGk=\007x", "x"},
+		{"\033]11x;#000\007x", "x"},
+		{"\033(%%6x", "x"},
+		{lengthy, "x"},
+		{"\033[>4;2m\033[>4m", "\033[>4;2m\033[>4m"},
+		{"\033(%6", "\033(%6"},
+	};
+
+	memset(lengthy, ';', sizeof lengthy - 1);
+	memcpy(lengthy, "\033[?25", 5);
+	memcpy(lengthy + sizeof lengthy - 4, "hx", 3);
+	check(cases, sizeof cases / sizeof cases[0]);
+}
+
+/* To be safe: characters and lines. */
+Test(screen, passes_text_alone)
+{
+	struct screen screen;
+
+	screen_init(&screen);
+	screen.only_text = screen.allows_clipboard = true;
+	cr_expect_str_eq(
+		feed(&screen, "\033[31mred\033[0m\ta\r\n\033]2;t\007\033]52;c;aGk=\007\016\007\b\033(0\xe4\xb8\xad", 3),
+		"red\ta\r\n\xe4\xb8\xad");
+}
+
 /* Nothing is so long that it passes unread: not a question after many colours, not a clipboard. */
 Test(screen, drops_what_is_too_long)
 {
@@ -192,8 +262,11 @@ Test(screen, undoes_what_was_set)
 	screen_init(&screen);
 	cr_expect_str_eq(restored(&screen), "", "nothing was set");
 	feed(&screen, "\033[?1049;1h\033[?25l\033[?2004h\033[?1000h\033[?1006h\033=\033[2;9r\033]11;#000\007", 5);
-	cr_expect_str_eq(restored(&screen), "\033[?1l\033[?25h\033[?1000l\033[?1006l\033[?2004l\033[?1049l\033>"
-	                                    "\0337\033[r\0338\033]104\007\033]110\007\033]111\007\033]112\007\033[0m");
+	cr_expect_str_eq(restored(&screen),
+	                 "\033[?1l\033[?25h\033[?1000l\033[?1006l\033[?2004l\033[?1049l\033>"
+	                 "\0337\033[r\0338"
+	                 "\033]104\007\033]105\007\033]110\007\033]111\007\033]112\007\033]113\007"
+	                 "\033]114\007\033]115\007\033]116\007\033]117\007\033]118\007\033]119\007\033[0m");
 	screen_init(&screen);
 	feed(&screen, "\033[?1049;1h\033[?25l\033=", 5);
 	feed(&screen, "\033[?1049;1l\033[?25h\033>", 64);
@@ -202,6 +275,45 @@ Test(screen, undoes_what_was_set)
 	cr_expect_str_eq(restored(&screen), "\033[0m");
 	feed(&screen, "\033[m", 64);
 	cr_expect_str_eq(restored(&screen), "");
+}
+
+/* Nor is anything left where a parameter was empty, a number was left out, or a mode is none of DEC's. */
+Test(screen, undoes_what_was_set_in_an_unusual_way)
+{
+	static const char *const cases[][2] = {
+		{"\033[?;1049;;1003h\033[?;25l", "\033[?25h\033[?1003l\033[?1049l\033[0m"},
+		{"\033[4h\033[20h", "\033[4l\033[20l\033[0m"},
+		{"\033[;4;20h\033[4l", "\033[20l\033[0m"},
+		{"\033[?1049;2048h", ""},
+		{"\033[;31m", "\033[0m"},
+		{"\033[;10r", "\0337\033[r\0338\033[0m"},
+		{"\033[?8l\033[?12h", "\033[?8h\033[?12l\033[0m"},
+		{"\033(0", "\033(B\033)B\017\033[0m"},
+		{"\033(0\033(B\016\017", ""},
+		{"\016", "\033(B\033)B\017\033[0m"},
+		{"\033[?1049h\033[>1u", "\033[>4m\033[<65535u\033[?1049l\033[>4m\033[<65535u\033[0m"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (size_t piece = 1; piece <= 64; piece *= 4) {
+			struct screen screen;
+			screen_init(&screen);
+			feed(&screen, cases[i][0], piece);
+			cr_expect_str_eq(restored(&screen), cases[i][1], "case %zu by %zu", i, piece);
+		}
+}
+
+/* All that can be left, at once. */
+Test(screen, has_room_for_all_that_is_undone)
+{
+	struct screen screen;
+
+	screen_init(&screen);
+	memset(screen.differs, true, sizeof screen.differs);
+	screen.charsets = SCREEN_G0;
+	screen.has_keypad = screen.has_colour = screen.has_region = true;
+	screen.has_cursor_style = screen.has_keys = screen.has_palette = true;
+	cr_expect(strlen(restored(&screen)) <= SCREEN_RESTORE_BYTES);
 }
 
 /* Suspended in an editor and back: its modes are set again. */
