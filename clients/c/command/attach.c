@@ -348,7 +348,7 @@ static void enter_terminal(struct attachment *attachment)
 {
 	if (!attachment->is_shown)
 		return;
-	attachment->is_shown = terminal_enter(STDIN_FILENO, &attachment->outlet.screen);
+	attachment->is_shown = terminal_enter(STDIN_FILENO);
 	attachment->context.is_quiet = attachment->is_shown;
 	fit(attachment);
 	window_resized(&attachment->window, attachment->cols, attachment->rows);
@@ -466,9 +466,8 @@ static int prepare(struct attachment *attachment)
 	attachment->is_shown = will_be_shown(attachment);
 	attachment->crowd.process = attachment->process;
 	outlet_init(&attachment->outlet, attachment->context.sandbar, on_write_failed, attachment);
-	screen_init(&attachment->outlet.screen);
-	attachment->outlet.screen.allows_clipboard = attachment->options->allow_clipboard;
-	attachment->outlet.has_screen = attachment->is_terminal && isatty(STDOUT_FILENO);
+	/* what is not drawn from a screen of the server's comes from the program: to be safe, as text alone */
+	outlet_rules(&attachment->outlet, options->allow_clipboard, options->safe && !attachment->is_shown);
 	window_init(&attachment->window, &attachment->outlet);
 	attachment->window.is_safe = options->safe;
 	attachment->window.has_status = !options->no_status;

@@ -390,11 +390,9 @@ static int start_in_shared(struct execution *execution, struct sandbar_error *er
 
 static bool enter_terminal(struct execution *execution)
 {
-	screen_init(&execution->outlet.screen);
-	execution->outlet.screen.allows_clipboard = execution->options->allow_clipboard;
-	if (!execution->options->terminal || !terminal_enter(STDIN_FILENO, &execution->outlet.screen))
+	if (!execution->options->terminal || !terminal_enter(STDIN_FILENO))
 		return false;
-	execution->is_raw = execution->context.is_quiet = execution->outlet.has_screen = true;
+	execution->is_raw = execution->context.is_quiet = true;
 	execution->pump.has_detach_key = !execution->is_own || execution->options->keep;
 	return true;
 }
@@ -523,6 +521,7 @@ static int begin(struct execution *execution, struct options *options, bool is_o
 	if (status >= 0)
 		return status;
 	outlet_init(&execution->outlet, execution->context.sandbar, on_write_failed, execution);
+	outlet_rules(&execution->outlet, options->allow_clipboard, false);
 	bool is_raw = options->terminal && isatty(STDIN_FILENO);
 	if (signals_watch(execution->context.sandbar, is_raw ? WATCHED_RAW : WATCHED, on_signal, execution, &error) < 0 ||
 	    sandbar_connect(execution->context.sandbar, &error) < 0)

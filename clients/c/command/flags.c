@@ -223,7 +223,7 @@ static const struct flag FLAGS[] = {
 	{"uses", 0, "N", read_count, FIELD(uses), 0, "share", "how many clients may come by it (default 1)"},
 	{"input", 0, "MODE", read_input_mode, FIELD(input), 0, "terminal", "open: every editor types; driver: one at a time"},
 	{"size", 0, "POLICY", read_size_policy, FIELD(size), 0, "terminal", "driver, smallest, largest, or COLSxROWS"},
-	{"safe", 0, NULL, read_switch, FIELD(safe), 0, "attach", "draw the screens that the server keeps: no byte that the program wrote comes here"},
+	{"safe", 0, NULL, read_switch, FIELD(safe), 0, "attach", "draw the screens that the server keeps: no byte that the program wrote comes here (of one without a terminal: text alone)"},
 	{"no-status", 0, NULL, read_switch, FIELD(no_status), 0, "attach", "do not keep the last row for who is here and who drives"},
 	{"allow-clipboard", 0, NULL, read_switch, FIELD(allow_clipboard), 0, START " attach", "let the program write this terminal's clipboard (OSC 52)"},
 	{"detach-key", 0, "KEY", read_text, FIELD(detach_key), 0, START " attach", "^X, an escape such as ~. at the start of a line, or none (default ^]; attach: what commands begin with)"},

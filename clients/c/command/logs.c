@@ -2,12 +2,12 @@
 #include "commands.h"
 #include "context.h"
 #include "outlet.h"
+#include "terminal.h"
 #include "protocol/wire.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { WINDOW = 1024 * 1024 };
 
@@ -144,6 +144,7 @@ static int follow(struct logs *logs)
 
 	while (status == 0 && !is_over(logs))
 		status = context_turn(&logs->context, &error);
+	terminal_leave();
 	if (logs->write_errno == EPIPE)
 		return 128 + SIGPIPE;
 	if (logs->write_errno) {
@@ -174,8 +175,6 @@ static int begin(struct logs *logs)
 	};
 
 	outlet_init(&logs->outlet, logs->context.sandbar, on_write_failed, logs);
-	screen_init(&logs->outlet.screen);
-	logs->outlet.has_screen = isatty(STDOUT_FILENO); /* nothing here may make that terminal answer */
 	logs->channel = sandbar_attach(logs->context.sandbar, &request, &error);
 	logs->outlet.channel = logs->channel;
 	return logs->channel ? follow(logs) : context_fail(&logs->context, NULL, &error);

@@ -1,6 +1,7 @@
 #include "outlet.h"
 
 #include "json.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,10 +27,25 @@ void outlet_init(struct outlet *outlet, struct sandbar *sandbar, void (*failed)(
 	sink_init(&outlet->err, sandbar, STDERR_FILENO);
 	outlet->out.changed = outlet->err.changed = on_changed;
 	outlet->out.user = outlet->err.user = outlet;
+	screen_init(&outlet->screen);
+	screen_init(&outlet->err_screen);
+	outlet->out_is_terminal = isatty(STDOUT_FILENO);
+	outlet->err_is_terminal = isatty(STDERR_FILENO);
+	if (outlet->out_is_terminal)
+		terminal_show(STDOUT_FILENO, &outlet->screen);
+	if (outlet->err_is_terminal && !outlet->is_one)
+		terminal_show(STDERR_FILENO, &outlet->err_screen);
+}
+
+void outlet_rules(struct outlet *outlet, bool allows_clipboard, bool only_text)
+{
+	outlet->screen.allows_clipboard = outlet->err_screen.allows_clipboard = allows_clipboard;
+	outlet->screen.only_text = outlet->err_screen.only_text = only_text;
 }
 
 void outlet_finish(struct outlet *outlet)
 {
+	terminal_forget();
 	sink_finish(&outlet->out);
 	sink_finish(&outlet->err);
 }
@@ -42,28 +58,34 @@ static void tell_held(struct outlet *outlet)
 		sandbar_channel_held(outlet->channel, held);
 }
 
-void outlet_screened(struct outlet *outlet, struct screen *screen, const void *data, size_t length)
+static void pass(struct sink *sink, struct screen *screen, const void *data, size_t length)
 {
 	const uint8_t *bytes = data;
 	uint8_t passed[SCREEN_GROWTH * PIECE_BYTES + SCREEN_HELD];
 
 	while (length > 0) {
 		size_t piece = length < PIECE_BYTES ? length : PIECE_BYTES;
-		sink_write(&outlet->out, passed, screen_feed(screen, bytes, piece, passed));
+		sink_write(sink, passed, screen_feed(screen, bytes, piece, passed));
 		bytes += piece;
 		length -= piece;
 	}
+}
+
+void outlet_screened(struct outlet *outlet, struct screen *screen, const void *data, size_t length)
+{
+	pass(&outlet->out, screen, data, length);
 	tell_held(outlet);
 }
 
 void outlet_output(struct outlet *outlet, const struct sandbar_output *output)
 {
-	if (output->stream == SANDBAR_STDERR && !outlet->is_one)
-		sink_write(&outlet->err, output->data, output->length);
-	else if (outlet->has_screen)
-		outlet_screened(outlet, &outlet->screen, output->data, output->length);
+	bool is_err = output->stream == SANDBAR_STDERR && !outlet->is_one;
+	struct sink *sink = is_err ? &outlet->err : &outlet->out;
+
+	if (is_err ? outlet->err_is_terminal : outlet->out_is_terminal)
+		pass(sink, is_err ? &outlet->err_screen : &outlet->screen, output->data, output->length);
 	else
-		sink_write(&outlet->out, output->data, output->length);
+		sink_write(sink, output->data, output->length);
 	tell_held(outlet);
 }
 

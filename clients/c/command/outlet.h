@@ -1,5 +1,9 @@
 /*
  * outlet.h: the two ways out of a command that shows a session: stdout and stderr, or JSON lines on stdout.
+ *
+ * What a session wrote reaches a terminal only as far as its screen lets it pass, whatever command shows it and whether or not
+ * it was written in a terminal; a file or a pipe gets every byte. What it left set is undone when the terminal is left
+ * (terminal.h): outlet_finish() does that, too.
  */
 #ifndef SANDBAR_COMMAND_OUTLET_H
 #define SANDBAR_COMMAND_OUTLET_H
@@ -9,10 +13,10 @@
 
 struct outlet {
 	struct sink out, err;
-	bool is_one;     /* both are the same file: all goes through `out`, in order */
-	bool has_screen; /* output to stdout passes `screen` */
-	struct screen screen;
-	struct sandbar_channel *channel;        /* is told what is held; may be NULL */
+	bool is_one; /* both are the same file: all goes through `out`, in order */
+	bool out_is_terminal, err_is_terminal;
+	struct screen screen, err_screen; /* what passes of a session's output, where stdout and stderr are terminals */
+	struct sandbar_channel *channel;  /* is told what is held; may be NULL */
 	void (*failed)(int errnum, void *user); /* a write failed: told once */
 	void *user;
 	bool has_failed;
@@ -20,6 +24,9 @@ struct outlet {
 
 void outlet_init(struct outlet *outlet, struct sandbar *sandbar, void (*failed)(int errnum, void *user), void *user);
 void outlet_finish(struct outlet *outlet);
+
+/* What more, or less, passes to a terminal: see struct screen. */
+void outlet_rules(struct outlet *outlet, bool allows_clipboard, bool only_text);
 
 void outlet_output(struct outlet *outlet, const struct sandbar_output *output);
 /* To stdout, by way of SCREEN. */

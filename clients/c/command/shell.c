@@ -8,6 +8,7 @@
 #include "protocol/writer.h"
 #include "query.h"
 #include "signals.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -267,6 +268,7 @@ static int follow(struct shell *shell, const char *command, struct sandbar_error
 	int status = shell->request ? 0 : -1;
 	while (status == 0 && !is_over(shell))
 		status = context_turn(&shell->context, error);
+	terminal_leave();
 	return is_over(shell) ? 0 : status;
 }
 

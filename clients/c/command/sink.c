@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -148,6 +149,9 @@ size_t sink_held(const struct sink *sink)
 bool sink_is_same(int fd, int other)
 {
 	struct stat a, b;
+	unsigned terminal, other_terminal; /* by another name, as /dev/tty, it has another inode */
 
+	if (ioctl(fd, TIOCGDEV, &terminal) == 0 && ioctl(other, TIOCGDEV, &other_terminal) == 0)
+		return terminal == other_terminal;
 	return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

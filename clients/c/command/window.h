@@ -38,7 +38,7 @@ struct window {
 	char *keys, *title; /* what the user's terminal was told */
 };
 
-/* OUTLET must have its screen, and live as long. */
+/* OUTLET must have its rules, and live as long. */
 void window_init(struct window *window, struct outlet *outlet);
 void window_finish(struct window *window);
 
