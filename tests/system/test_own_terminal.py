@@ -145,3 +145,58 @@ def test_the_clipboard_of_who_allows_it(server, made, terminal, flags, passes):
     """--allow-clipboard means the same without -t."""
     code = server.command("exec", *flags, made, "--", *script(1), stdout=terminal.slave, stderr=terminal.slave).wait(PATIENCE)
     assert code == 0 and (b"\033]52;c;c3RvbGVu\007" in terminal.end()) == passes
+
+
+# ---- The link that is asked for ----
+
+def echoes(screen, name):
+    """Whether the terminal shows what is typed, as the shell's next command finds it."""
+    screen.type(f"stty -a | tr ' ;' '\\n\\n' | sed -n 's/^-echo$/{name}-is-off/p; s/^echo$/{name}-is-on/p'")
+    return f"{name}-is-on" in screen.see(lambda text: f"\n{name}-is-o" in text)
+
+
+def child(screen, name):
+    """The program that runs in this screen's shell."""
+    shell = screen.tmux("display-message", "-p", "#{pane_pid}").strip()
+    deadline = time.monotonic() + PATIENCE
+    while not (found := subprocess.run(["pgrep", "-P", shell, "-x", name], capture_output=True, text=True).stdout.split()):
+        assert time.monotonic() < deadline
+        time.sleep(.05)
+    return int(found[0])
+
+
+@pytest.mark.parametrize("how, code", [("C-c", 130), ("C-\\", 131), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_who_leaves_at_the_prompt_for_a_link(server, screens, made, how, code):
+    """The signal ends it as before, and what is typed afterwards is shown."""
+    screen = screens("one")
+    screen.type("ulimit -c 0")
+    screen.run(server.sandbar("attach", "-"))
+    screen.see("Link:")
+    if isinstance(how, str):
+        screen.type("secret", enter=False)
+        screen.keys(how)
+    else:
+        os.kill(child(screen, "sandbar"), how)
+    screen.see(lambda text: text.rstrip().endswith("READY>") and "Link:" in text)
+    screen.type("echo code-$?")
+    screen.see(f"code-{code}")
+    assert echoes(screen, "echo")
+    assert "secret" not in screen.text()
+
+
+def test_who_stops_at_the_prompt_for_a_link(server, screens, made):
+    """^Z gives the shell its terminal back as it was; `fg` asks anew, in silence."""
+    link = server.command("share", made, "--uses", "2").communicate(timeout=PATIENCE)[0].decode().strip()
+    screen = screens("one")
+    screen.run(server.sandbar("who", "-"))
+    screen.see("Link:")
+    screen.type("half of it", enter=False)
+    screen.keys("C-z")
+    screen.see(lambda text: text.rstrip().endswith("READY>") and "Link:" in text)
+    assert echoes(screen, "first")
+    screen.type("clear; fg")
+    screen.see("Link:")
+    screen.type(link)
+    screen.see("PARTICIPANT")
+    assert link.split("#")[1][:20] not in screen.text() and "half of it" not in screen.text()
+    assert echoes(screen, "second")

@@ -4,6 +4,9 @@
 #include "json.h"
 #include "query.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -28,26 +31,106 @@ bool link_is(const struct options *options)
 	return strcmp(first, "-") == 0 || has_scheme(first);
 }
 
+/* ---- Asking for one ---- */
+
+static volatile sig_atomic_t came; /* the signal that came while the terminal was silent */
+
+static void note_signal(int number)
+{
+	came = number;
+}
+
+/* A terminal that does not show what is typed, while nothing ends or stops this program but in wait_for_line(). */
+struct silence {
+	struct termios before;
+	sigset_t mask;
+	struct sigaction actions[5];
+};
+
+static const int ENDING[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+
+enum { ENDINGS = sizeof(ENDING) / sizeof(ENDING[0]) };
+
+_Static_assert((int)ENDINGS == (int)(sizeof(((struct silence *)NULL)->actions) / sizeof(struct sigaction)),
+               "an action for each");
+
+/* What was typed while the terminal was not ours is not the link. */
+static void silence_begin(struct silence *silence, bool is_again)
+{
+	struct sigaction action = {.sa_handler = note_signal};
+	struct termios silent;
+	sigset_t blocked;
+
+	tcgetattr(STDIN_FILENO, &silence->before);
+	silent = silence->before;
+	silent.c_lflag &= ~(tcflag_t)ECHO;
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < ENDINGS; i++)
+		sigaddset(&blocked, ENDING[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &silence->mask);
+	for (size_t i = 0; i < ENDINGS; i++) {
+		sigaction(ENDING[i], NULL, &silence->actions[i]);
+		if (silence->actions[i].sa_handler != SIG_IGN) /* nohup's stays ignored */
+			sigaction(ENDING[i], &action, NULL);
+	}
+	came = 0;
+	tcsetattr(STDIN_FILENO, is_again ? TCSAFLUSH : TCSADRAIN, &silent);
+	fputs("Link: ", stderr);
+}
+
+/* As it was; then what came does what it does to any program. Returns whether anything came, after which this one goes on. */
+static bool silence_end(struct silence *silence)
+{
+	sigset_t background;
+
+	sigemptyset(&background);
+	sigaddset(&background, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &background, NULL);
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &silence->before);
+	fputc('\n', stderr);
+	for (size_t i = 0; i < ENDINGS; i++)
+		sigaction(ENDING[i], &silence->actions[i], NULL);
+	int number = came;
+	if (number)
+		raise(number);
+	sigprocmask(SIG_SETMASK, &silence->mask, NULL);
+	return number != 0;
+}
+
+static bool wait_for_line(const struct silence *silence)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	while (!came && ppoll(&input, 1, NULL, &silence->mask) < 0 && errno == EINTR)
+		;
+	return !came;
+}
+
+static size_t read_bytes(char line[LINK_BYTES], const struct silence *silence)
+{
+	size_t length = 0;
+
+	while (length < LINK_BYTES - 1 && (!silence || wait_for_line(silence)) &&
+	       read(STDIN_FILENO, line + length, 1) == 1 && line[length] != '\n')
+		length++;
+	line[length] = '\0';
+	return length;
+}
+
 /* The first line of stdin; typed at a terminal it is not shown. */
 static bool read_line(char line[LINK_BYTES])
 {
-	struct termios before, silent;
-	bool is_typed = tcgetattr(STDIN_FILENO, &before) == 0;
-	size_t length = 0;
+	struct silence silence;
+	bool is_again = false;
+	size_t length;
 
-	if (is_typed) {
-		fputs("Link: ", stderr);
-		silent = before;
-		silent.c_lflag &= ~(tcflag_t)ECHO;
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &silent);
-	}
-	while (length < LINK_BYTES - 1 && read(STDIN_FILENO, line + length, 1) == 1 && line[length] != '\n')
-		length++;
-	line[length] = '\0';
-	if (is_typed) {
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
-		fputc('\n', stderr);
-	}
+	if (!isatty(STDIN_FILENO))
+		return read_bytes(line, NULL) > 0;
+	do {
+		silence_begin(&silence, is_again);
+		length = read_bytes(line, &silence);
+		is_again = silence_end(&silence);
+	} while (is_again);
 	return length > 0;
 }
 
