@@ -105,6 +105,9 @@ export class Channel extends Emitter<ChannelEvents> {
 
 	/** Attach, and stay attached. Resolves at the first time, rejects when that is refused. */
 	open(): Promise<Attached> {
+		if (this.isClosed) {
+			return Promise.reject(closed()); // it tells nothing any more
+		}
 		return new Promise((resolve, reject) => {
 			const offAttached = this.on("attached", (attached) => {
 				offAttached();
@@ -114,7 +117,7 @@ export class Channel extends Emitter<ChannelEvents> {
 			const offClosed = this.on("closed", ({ error }) => {
 				offAttached();
 				offClosed();
-				reject(error ?? new SandbarError("closed", "the channel was closed"));
+				reject(error ?? closed());
 			});
 			this.connection.adopt(this);
 		});
@@ -420,6 +423,10 @@ export class Channel extends Emitter<ChannelEvents> {
 			}
 		}
 	}
+}
+
+function closed(): SandbarError {
+	return new SandbarError("closed", "the channel was closed");
 }
 
 function key(process: number, stream: StreamName): string {

@@ -90,7 +90,7 @@ export class Connection extends Emitter<ConnectionEvents> {
 				if (state === "connected" && this.welcome) {
 					resolve(this.welcome);
 				} else if (state === "given_up" || state === "closed") {
-					reject(why ?? new SandbarError("closed", "the connection was closed"));
+					reject(why ?? closed());
 				} else {
 					return;
 				}
@@ -114,8 +114,8 @@ export class Connection extends Emitter<ConnectionEvents> {
 	/** The same with callbacks, which are called before anything that came behind the answer is looked at. */
 	request(method: string, params: Params, outcome: Outcome): number {
 		const id = this.requests.add(method, params, outcome);
-		if (this.state === "given_up" || this.state === "closed") {
-			this.requests.fail(new SandbarError("closed", "the connection was closed"));
+		if (this.isOver) {
+			this.requests.fail(closed());
 		} else if (this.state === "connected") {
 			this.requests.flush();
 		}
@@ -125,7 +125,7 @@ export class Connection extends Emitter<ConnectionEvents> {
 	/** Close it for good; nothing is told to channels. Sessions run on. */
 	close(): void {
 		if (this.state !== "closed") {
-			this.finish("closed", new SandbarError("closed", "the connection was closed"));
+			this.finish("closed", closed());
 		}
 	}
 
@@ -141,10 +141,19 @@ export class Connection extends Emitter<ConnectionEvents> {
 		this.lost(new SandbarError("cut", "cut() was called"));
 	}
 
+	/** It is not there, and never will be again. */
+	private get isOver(): boolean {
+		return this.state === "given_up" || this.state === "closed";
+	}
+
 	/* --- what channels need ------------------------------------------------------------------------------- */
 
-	/** A channel that is to be attached, now and after each cut. */
+	/** A channel that is to be attached, now and after each cut; where there will be no connection any more, it fails. */
 	adopt(channel: Channel): void {
+		if (this.isOver) {
+			channel.fail(closed());
+			return;
+		}
 		this.channels.add(channel);
 		if (this.state === "connected") {
 			channel.attach();
@@ -366,4 +375,8 @@ export class Connection extends Emitter<ConnectionEvents> {
 		}, 1000);
 		(this.pulse as { unref?: () => void }).unref?.();
 	}
+}
+
+function closed(): SandbarError {
+	return new SandbarError("closed", "the connection was closed");
 }

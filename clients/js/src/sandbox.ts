@@ -198,6 +198,10 @@ class Follower {
 
 	follow(process: number, listeners: OutputListeners): CommandHandle {
 		const handle = new CommandHandle(process, this.session, this.channel, listeners);
+		if (this.channel.isClosed) {
+			handle.lost(new SandbarError("closed", "the channel was closed")); // nobody else will say so
+			return handle;
+		}
 		const set = this.handles.get(process) ?? new Set();
 		set.add(handle);
 		this.handles.set(process, set);
@@ -426,20 +430,24 @@ export class Sandbox {
 		return (await this.following()).start(options, listeners);
 	}
 
+	/** A channel that could not be opened, or was closed, is not asked again: the next call opens another. */
 	private following(): Promise<Follower> {
-		this.follower ??= this.follow().catch((error: unknown) => {
-			this.follower = null;
-			throw error;
-		});
-		return this.follower;
+		if (this.follower) {
+			return this.follower;
+		}
+		const following = this.follow();
+		const forget = (): void => {
+			this.follower = this.follower === following ? null : this.follower;
+		};
+		this.follower = following;
+		following.then(({ channel }) => (channel.isClosed ? forget() : channel.on("closed", forget)), forget);
+		return following;
 	}
 
-	/** A channel that could not be opened, or was closed, is not asked again: the next call opens another. */
 	private async follow(): Promise<Follower> {
 		const channel = this.session.channel({ after: null, mode: "lossless" });
 		const follower = new Follower(this.session, channel);
 		await channel.open();
-		channel.on("closed", () => (this.follower = null));
 		return follower;
 	}
 }

@@ -46,6 +46,16 @@ async function settles(waiting: Promise<unknown>): Promise<void> {
 	await Promise.race([waiting, late]).finally(() => clearTimeout(timer));
 }
 
+/** The code of the error with which WAITING, which is WHAT, is rejected. */
+async function refused(waiting: Promise<unknown>, what: string): Promise<string> {
+	const told = waiting.then(
+		() => assert.fail(`${what}: it was done`),
+		(error: unknown) => (error instanceof SandbarError ? error.code : String(error)),
+	);
+	await settles(told).catch((error: unknown) => assert.fail(`${what}: ${String(error)}`));
+	return told;
+}
+
 async function until(isSo: () => boolean): Promise<void> {
 	while (!isSo()) {
 		await new Promise((resolve) => setTimeout(resolve, 5));
@@ -254,6 +264,94 @@ test("a sandbox whose channel was refused or closed opens another for the next c
 	await Promise.all(channels.map((channel) => channel.open()));
 	await assert.rejects(sandbox.commands.run("true"), (error: SandbarError) => error.code === "limit");
 	await channels[0]?.detach();
+	assert.equal((await sandbox.commands.run("echo here")).stdout, "here\n");
+	await sandbox.kill();
+});
+
+/** How a connection comes to its end. */
+const ENDS: Readonly<Record<string, (sandbox: Sandbox, wire: Wire, token: string) => Promise<void>>> = {
+	"it was closed": (sandbox) => {
+		sandbox.disconnect();
+		return Promise.resolve();
+	},
+	"its token was revoked": async (sandbox, _wire, id) => {
+		const owner = await connected();
+		await owner.call("token.revoke", { id });
+		owner.close();
+		await until(() => sandbox.session.connection.state === "given_up");
+	},
+	"it was tried for too long": async (sandbox, wire) => {
+		wire.close();
+		await until(() => sandbox.session.connection.state === "given_up");
+	},
+};
+
+test("behind the end of a connection nothing waits, and nothing that is asked then does", async () => {
+	for (const [end, bring] of Object.entries(ENDS)) {
+		const wire = await Wire.to(server);
+		opened.push(wire);
+		const owner = await connected();
+		opened.push(owner);
+		const { id, token } = await owner.call("token.create", { name: "passing" });
+		const sandbox = await Sandbox.create({ url: wire.url, token: token as string, giveUpMs: 500 });
+		const { session } = sandbox;
+		opened.push(session.connection);
+		const running = await sandbox.commands.run("sleep 600", { background: true, stdin: true });
+		const unopened = session.channel();
+		const waiting: Readonly<Record<string, Promise<unknown>>> = {
+			"a command": running.wait(),
+			"an ending": session.wait(running.pid),
+		};
+		const failing = Object.entries(waiting).map(([what, one]) => refused(one, `${end}: ${what}`));
+		await bring(sandbox, wire, id as string);
+		await Promise.all(failing);
+		const asked: Readonly<Record<string, () => Promise<unknown>>> = {
+			"a command": () => sandbox.commands.run("echo x"),
+			"another command": () => sandbox.commands.run("echo x", { background: true }),
+			"a process to follow": () => sandbox.commands.connect(running.pid),
+			"input": () => sandbox.commands.sendStdin(running.pid, "x"),
+			"the end of input": () => sandbox.commands.closeStdin(running.pid),
+			"a terminal": () => sandbox.pty.create({ cols: 80, rows: 24 }),
+			"a terminal's input": () => sandbox.pty.sendInput(running.pid, "x"),
+			"a terminal's size": () => sandbox.pty.resize(running.pid, { cols: 80, rows: 24 }),
+			"a channel": () => session.channel().open(),
+			"a channel that was made before": () => unopened.open(),
+			"the same once more": () => unopened.open(),
+			"a channel's request": () => session.channel().call("terminal.take", { process: running.pid }),
+			"a shell": () => session.connection.call("shell.start", { session: session.id }),
+			"the session": () => session.info(),
+		};
+		for (const [what, ask] of Object.entries(asked)) {
+			assert.equal(await refused(ask(), `${end}: ${what}`), "closed", `${end}: ${what}`);
+		}
+		await settles(unopened.write(running.pid, "x"));
+		await settles(running.sendStdin("x"));
+		await new Session(owner, session.id).end();
+		owner.close();
+		wire.close();
+	}
+});
+
+test("a channel that was detached is not opened again",  async () => {
+	const sandbox = await create();
+	const channel = sandbox.session.channel({ after: null });
+	await channel.open();
+	await channel.detach();
+	assert.equal(await refused(channel.open(), "the channel"), "closed");
+	await sandbox.kill();
+});
+
+test("a command that nothing follows, because the channel went as soon as it was there, is not waited for", async () => {
+	const sandbox = await create();
+	const { session } = sandbox;
+	const make = session.channel.bind(session);
+	session.channel = (options) => {
+		const channel = make(options);
+		channel.on("attached", () => void channel.detach());
+		return channel;
+	};
+	assert.equal(await refused(sandbox.commands.run("echo x"), "the command"), "closed");
+	session.channel = make;
 	assert.equal((await sandbox.commands.run("echo here")).stdout, "here\n");
 	await sandbox.kill();
 });
