@@ -51,6 +51,43 @@ test("an agent's run, watched by two browsers, one of which came later: both see
 	await session.end();
 });
 
+/** A line as wide as the terminal, and what stands in its last column. */
+const WIDE = "printf '%*s\\n' $(tput cols) 'the edge'";
+
+/** How many rows the terminal on the page has, and the columns up to the end of the line that says TEXT. */
+async function sizeOf(visitor: Visitor, text: string): Promise<readonly [number, number | undefined]> {
+	const lines = (await visitor.screen()).split("\n");
+	return [lines.length, lines.find((line) => line.endsWith(text))?.length];
+}
+
+test("a terminal that has another size than usual is drawn at it by who comes later, and in a tab that is opened later", async () => {
+	const { session, process: shell } = await house.session();
+	await session.kill(shell);
+	const program = `export TERM=xterm; ${WIDE}; read -r line; yes 'filling what a tab keeps' | head -c 1600000; ${WIDE}; echo over; sleep 600`;
+	const argv = ["bash", "-c", program];
+	const agent = await session.start({ argv, terminal: { cols: 100, rows: 30 }, name: "agent" });
+	const other = await session.start({ argv, terminal: { cols: 90, rows: 20 }, name: "behind" });
+	const channel = session.channel({ after: 0 });
+	let seen = "";
+	channel.on("output", ({ process, bytes }) => (seen += process === other ? new TextDecoder().decode(bytes) : ""));
+	await channel.open();
+	const visitor = await watcher(session);
+	await visitor.sees("the edge");
+	assert.deepEqual(await sizeOf(visitor, "the edge"), [30, 100]);
+	await session.setTerminal(other, { size: "fixed", cols: 120, rows: 40 });
+	await new Promise((resolve) => setTimeout(resolve, 1000)); // also the screen that follows a change of size is there
+	await channel.write(other, "\r");
+	while (!seen.includes("over")) {
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+	await new Promise((resolve) => setTimeout(resolve, 1000)); // the page has it, too
+	await visitor.page.getByRole("tab", { name: "behind" }).click();
+	await visitor.sees("over");
+	assert.deepEqual(await sizeOf(visitor, "the edge"), [40, 120], "what said the size is not kept any more");
+	await Promise.all([session.kill(agent), session.kill(other)]);
+	await session.end();
+});
+
 /** A person at a terminal, by a tmux server of its own. */
 class Window {
 	private constructor(private readonly socket: string) {}

@@ -1,5 +1,5 @@
 import type { IMarker } from "@xterm/xterm";
-import type { ChannelEvents, ProcessView } from "sandbar";
+import type { ChannelEvents, ProcessView, Size } from "sandbar";
 import { ICONS, button, fill, h, iconButton } from "../dom.js";
 import { plain, processTitle } from "../format.js";
 import { Screen } from "../terminal/screen.js";
@@ -14,7 +14,13 @@ const STDERR = [new TextEncoder().encode("\x1b[31m"), new TextEncoder().encode("
 type Output = ChannelEvents["output"];
 
 /** What to do to a screen, in order. */
-type Step = (screen: Screen) => void;
+interface Step {
+	readonly act: (screen: Screen) => void;
+	/** Of output. */
+	readonly bytes: number;
+	/** The terminal's size from here on, where the step says one. */
+	readonly size?: Size;
+}
 
 /** A process's output on the page: a terminal that takes keys, or the text of its pipes. */
 export class Pane {
@@ -22,8 +28,10 @@ export class Pane {
 	onFocus: () => void = () => undefined;
 	private screen: Screen | null = null;
 	/** What came before the pane was opened. */
-	private steps: { readonly step: Step; readonly bytes: number }[] = [];
+	private steps: Step[] = [];
 	private keptBytes = 0;
+	/** The newest size that steps said which are not kept any more: what is kept was written at it. */
+	private droppedSize: Size | null = null;
 	private readonly stage = h("div", { class: "stage" });
 	private readonly live = iconButton(ICONS.down, "Jump to live", () => this.jump(), true);
 	private readonly gapBar = h("div", { class: "gap", role: "status", hidden: true });
@@ -76,18 +84,18 @@ export class Pane {
 
 	output({ stream, bytes, drawn }: Output): void {
 		if (stream === "stderr") {
-			this.apply((screen) => screen.write(STDERR[0]), 0);
+			this.apply({ act: (screen) => screen.write(STDERR[0]), bytes: 0 });
 		}
 		if (this.screen) {
 			this.screen.write(bytes, drawn);
 			this.noticeDistance();
 		} else {
 			const kept = bytes.slice(); // a view would keep its whole message
-			this.apply((screen) => screen.write(kept), kept.length);
+			this.apply({ act: (screen) => screen.write(kept), bytes: kept.length });
 			drawn();
 		}
 		if (stream === "stderr") {
-			this.apply((screen) => screen.write(STDERR[1]), 0);
+			this.apply({ act: (screen) => screen.write(STDERR[1]), bytes: 0 });
 		}
 	}
 
@@ -95,14 +103,15 @@ export class Pane {
 		this.steps = [];
 		this.keptBytes = 0;
 		const kept = bytes.slice();
-		this.apply((screen) => {
+		const act = (screen: Screen): void => {
 			screen.restart(cols, rows);
 			screen.write(kept);
-		}, kept.length);
+		};
+		this.apply({ act, bytes: kept.length, size: { cols, rows } });
 	}
 
 	resized(cols: number, rows: number): void {
-		this.apply((screen) => screen.resize(cols, rows), 0);
+		this.apply({ act: (screen) => screen.resize(cols, rows), bytes: 0, size: { cols, rows } });
 	}
 
 	gap(): void {
@@ -113,9 +122,10 @@ export class Pane {
 
 	/** Mark the moment of a note in the scrollback. */
 	note(seq: number): void {
-		this.apply((screen) => {
+		const act = (screen: Screen): void => {
 			screen.terminal.write("", () => this.marks.set(seq, screen.mark("#d97706")));
-		}, 0);
+		};
+		this.apply({ act, bytes: 0 });
 	}
 
 	/** Scroll to where the note was made. False: that is not in the scrollback. */
@@ -181,23 +191,31 @@ export class Pane {
 		screen.open();
 		screen.terminal.onScroll(() => this.noticeDistance());
 		screen.element.addEventListener("wheel", () => this.noticeDistance(), { passive: true });
-		const known = this.room.view.terminals.get(this.number) ?? this.process.started?.terminal;
-		if (known && this.steps.length === 0) {
-			screen.resize(known.cols, known.rows);
+		const size = this.firstSize();
+		if (size) {
+			screen.resize(size.cols, size.rows);
 		}
-		this.steps.splice(0).forEach(({ step }) => step(screen));
+		this.steps.splice(0).forEach(({ act }) => act(screen));
 		this.keptBytes = 0;
 	}
 
-	private apply(step: Step, bytes: number): void {
+	/** The size at which what is kept begins; where nothing came yet, the one of now. */
+	private firstSize(): Size | null {
+		const now = this.steps.length === 0 ? this.room.view.terminals.get(this.number) : undefined;
+		return now ?? this.droppedSize ?? this.process.started?.terminal ?? null;
+	}
+
+	private apply(step: Step): void {
 		if (this.screen) {
-			step(this.screen);
+			step.act(this.screen);
 			return;
 		}
-		this.steps.push({ step, bytes });
-		this.keptBytes += bytes;
+		this.steps.push(step);
+		this.keptBytes += step.bytes;
 		while (this.keptBytes > KEPT_BYTES && this.steps.length > 1) {
-			this.keptBytes -= this.steps.shift()?.bytes ?? 0;
+			const dropped = this.steps.shift();
+			this.keptBytes -= dropped?.bytes ?? 0;
+			this.droppedSize = dropped?.size ?? this.droppedSize;
 		}
 	}
 
