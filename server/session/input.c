@@ -26,13 +26,14 @@ struct input_client {
 /* A chunk is the bytes of one message; or, where `length` bytes are not to be written, a step of a client's offset. */
 struct input_chunk {
 	TAILQ_ENTRY(input_chunk) link;
-	struct input_client *from;
+	struct input_client *from; /* NULL: nobody's, so that no offset counts it */
 	uint32_t participant;
 	size_t length, done;
 	uint64_t ahead;  /* 1 + the offset of this byte, which goes before its turn; its step stands where it would have */
 	bool is_end;     /* the end of input stands behind the bytes */
 	bool is_control; /* its bytes are in nobody's offset: VEOF of a terminal, or one that goes ahead */
 	bool is_step;    /* its bytes were written before */
+	bool is_answer;  /* the terminal's own */
 	uint8_t bytes[];
 };
 
@@ -133,6 +134,8 @@ static void acknowledge_soon(struct input *input)
 
 static void accept_bytes(struct input *input, struct input_chunk *chunk, size_t bytes)
 {
+	if (!chunk->from)
+		return;
 	struct journal_stdin_slot *slot = chunk->from->slot;
 	slot->accepted += bytes;
 	if (slot->accepted >= slot->ahead)
@@ -145,7 +148,7 @@ static void accept_bytes(struct input *input, struct input_chunk *chunk, size_t 
 static void note_intent(struct input_chunk *chunk, size_t bytes)
 {
 	if (!chunk->from)
-		return; /* the terminal's own answers are nobody's input */
+		return; /* nobody sends it again */
 	struct journal_stdin_slot *slot = chunk->from->slot;
 	if (chunk->ahead != 0)
 		slot->ahead = bytes > 0 ? chunk->ahead : 0;
@@ -358,7 +361,8 @@ static void queue_bytes(struct input *input, struct input_client *client, uint32
 		return;
 	struct input_chunk *chunk = make_chunk(client, participant, bytes, length);
 	chunk->is_step = is_step;
-	client->taken += length;
+	if (client)
+		client->taken += length;
 	TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
 }
 
@@ -420,7 +424,7 @@ static size_t answers_waiting(const struct input *input)
 	const struct input_chunk *chunk;
 	size_t bytes = 0;
 	TAILQ_FOREACH(chunk, &input->chunks, link)
-		bytes += chunk->from ? 0 : chunk->length - chunk->done;
+		bytes += chunk->is_answer ? chunk->length - chunk->done : 0;
 	return bytes;
 }
 
@@ -429,7 +433,7 @@ static struct input_chunk *last_before_answer(const struct input *input)
 {
 	struct input_chunk *chunk, *last = NULL;
 	TAILQ_FOREACH(chunk, &input->chunks, link)
-		if (!chunk->from || chunk->done > 0)
+		if (chunk->is_answer || chunk->done > 0)
 			last = chunk;
 	return last;
 }
@@ -439,7 +443,7 @@ void input_answer(struct input *input, const void *bytes, size_t length)
 	if (input->fd < 0 || answers_waiting(input) + length > INPUT_ANSWERS)
 		return;
 	struct input_chunk *chunk = make_chunk(NULL, 0, bytes, length), *last = last_before_answer(input);
-	chunk->is_control = true;
+	chunk->is_control = chunk->is_answer = true;
 	if (last)
 		TAILQ_INSERT_AFTER(&input->chunks, last, chunk, link);
 	else
@@ -457,6 +461,28 @@ bool input_unknown(struct input *input, const uint8_t id[CLIENT_ID_BYTES], uint6
 	return true;
 }
 
+/* A pipe's is its place in the queue alone. */
+static void queue_end(struct input *input, struct input_client *client, uint32_t participant)
+{
+	struct termios mode;
+	uint8_t character = 4;
+	if (input->is_terminal && tcgetattr(input->fd, &mode) == 0)
+		character = mode.c_cc[VEOF];
+	struct input_chunk *chunk = make_chunk(client, participant, &character, input->is_terminal ? 1 : 0);
+	chunk->is_end = chunk->is_control = true;
+	input->end_taken = true;
+	TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
+	write_queue(input);
+}
+
+void input_take_whole(struct input *input, const uint8_t *bytes, size_t length)
+{
+	if (input->fd < 0)
+		return;
+	queue_bytes(input, NULL, 0, bytes, length, false);
+	queue_end(input, NULL, 0);
+}
+
 struct input_result input_take_end(struct input *input, const struct input_sender *sender, uint64_t offset)
 {
 	if (input->end_taken && !input->is_terminal)
@@ -472,15 +498,7 @@ struct input_result input_take_end(struct input *input, const struct input_sende
 		return refuse(CODE_STDIN_GAP, client->taken);
 	settle(client);
 	client->end = offset + 1;
-	struct termios mode;
-	uint8_t character = 4;
-	if (input->is_terminal && tcgetattr(input->fd, &mode) == 0)
-		character = mode.c_cc[VEOF];
-	struct input_chunk *chunk = make_chunk(client, sender->participant, &character, input->is_terminal ? 1 : 0);
-	chunk->is_end = chunk->is_control = true;
-	input->end_taken = true;
-	TAILQ_INSERT_TAIL(&input->chunks, chunk, link);
-	write_queue(input);
+	queue_end(input, client, sender->participant);
 	return refuse(ERROR_CODE_NONE, offset);
 }
 

@@ -53,6 +53,8 @@ void input_finish(struct input *input); /* after close: frees what is left; may 
 /* Take BYTES that the sender says stand at OFFSET. */
 struct input_result input_take(struct input *input, const struct input_sender *sender, uint64_t offset,
                                const uint8_t *bytes, size_t length);
+/* The whole input, and its end: it came with the request that started the process, and is nobody's. */
+void input_take_whole(struct input *input, const uint8_t *bytes, size_t length);
 /* The terminal itself answers its program: before what waits to be written, and not inside of a message. What is more than
  * INPUT_ANSWERS bytes that the program does not read, is dropped. */
 void input_answer(struct input *input, const void *bytes, size_t length);

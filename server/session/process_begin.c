@@ -34,11 +34,9 @@ static void tell_started(struct process *process)
 /* The input that came with the request, and its end. */
 static void send_first_input(struct process *process)
 {
-	static const struct input_sender nobody = {.participant = 0};
 	if (!process->first_input)
 		return;
-	input_take(&process->input, &nobody, 0, process->first_input, process->first_input_length);
-	input_take_end(&process->input, &nobody, process->first_input_length);
+	input_take_whole(&process->input, process->first_input, process->first_input_length);
 	free(process->first_input);
 	process->first_input = NULL;
 }

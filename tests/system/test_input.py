@@ -177,3 +177,19 @@ def test_input_to_a_program_that_does_not_read_holds_up_nobody(client, session):
     channel.send([STDIN, cat, 0, b"hello"], [EOF, cat, 5])
     assert channel.wait_exit(cat)["exit_code"] == 0 and channel.view.bytes(cat) == b"hello"
     client.call("process.kill", session=session, process=stuck)
+
+
+def test_a_command_with_input_runs_where_many_type(server, client, session):
+    """64 clients have sent input in a session, as many as it keeps offsets for: a command that comes with its input gets it."""
+    process = client.start(session, "cat", stdin=True)
+    for _ in range(64):
+        with server.client() as typist:
+            channel = typist.attach(session)
+            channel.send([STDIN, process, 0, b"x"])
+            typist.wait(lambda: channel.acknowledged.get(process) == 1)
+    channel = client.attach(session)
+    channel.send([STDIN, process, 0, b"x"])
+    assert errors_of(channel) == [(process, "limit")]
+    assert client.call("process.run", session=session, argv=["cat"], input=b"hello")["stdout"] == b"hello"
+    client.call("process.kill", session=session, process=process)
+    assert client.call("process.run", session=session, argv=["cat"], input=b"")["stdout"] == b""

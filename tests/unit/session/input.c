@@ -375,6 +375,56 @@ Test(input, the_first_input_is_sent_with_its_end)
 	cr_expect_eq(read(house_actor(&house, process)->in, &byte, 1), 0, "an empty input has an end as well");
 }
 
+/* It is nobody's, so that it needs none of the journal's places, which clients may have taken. */
+Test(input, the_first_input_finds_room_where_no_client_does)
+{
+	struct process *crowded;
+	begin(false, &crowded);
+	struct input_sender sender = {.participant = 9};
+	for (unsigned i = 0; i < JOURNAL_STDIN_SLOTS; i++) {
+		sender.client[0] = (uint8_t)(i + 1);
+		expect_taken(crowded, &sender, 0, "x");
+	}
+	static uint8_t bytes[WINDOW], got[WINDOW + 1];
+	memset(bytes, 'z', sizeof bytes);
+	struct process *process = house_start(
+		&house, (struct process_options){.wants_stdin = true, .input = bytes, .input_length = WINDOW}, NULL);
+	const struct actor *actor = house_actor(&house, process);
+	size_t have = 0;
+	for (int i = 0; i < 1000 && actor->stdin_closes == 0; i++, house_turn(&house))
+		have += actor_read(actor->in, got + have, sizeof got - have);
+	have += actor_read(actor->in, got + have, sizeof got - have);
+	cr_expect(have == WINDOW && memcmp(got, bytes, WINDOW) == 0, "%zu bytes", have);
+	cr_expect(actor->stdin_closes == 1 && read(actor->in, got, 1) == 0);
+	cr_expect_eq(take(process, &sender, 0, "x").code, CODE_STDIN_CLOSED);
+}
+
+/* The terminal's answers go before what waits to be written, that which came with the request, too. */
+Test(input, an_answer_does_not_wait_behind_the_first_input)
+{
+	static uint8_t bytes[100000];
+	memset(bytes, 'z', sizeof bytes);
+	struct process_options options = {.terminal = true, .cols = 80, .rows = 24};
+	options.input = bytes;
+	options.input_length = sizeof bytes;
+	struct process *process = house_start(&house, options, NULL);
+	struct actor *actor = house_actor(&house, process);
+	uint64_t queued = input_queued(&process->input);
+	cr_assert_gt(queued, INPUT_ANSWERS);
+	input_answer(&process->input, "answer", 6);
+	cr_assert_eq(input_queued(&process->input), queued + 6, "it was not dropped");
+	char got[4096];
+	size_t have = 0, last = 0, total = 0;
+	for (int turns = 0; turns < 20000 && total < sizeof bytes + 6; turns++, house_turn(&house)) {
+		have = actor_read(actor->out, got, sizeof got);
+		for (size_t i = 0; i < have; i++)
+			last = got[i] == 'r' ? total + i : last;
+		total += have;
+	}
+	cr_expect_geq(total, sizeof bytes + 6);
+	cr_expect(last > 0 && last >= sizeof bytes, "it stands inside of no message, and this one was begun: %zu", last);
+}
+
 /* The journal has room for 64 offsets: those of processes that ended must not use it up. */
 Test(input, ended_processes_leave_their_offsets_to_others)
 {
