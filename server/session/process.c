@@ -133,6 +133,7 @@ void process_exited(struct process *process, int wait_status, const struct rusag
 static void tree_is_empty(struct process *process)
 {
 	process->is_empty = true;
+	process->record->is_ending = false; /* another gateway has nothing to end */
 	clocks_empty(process);
 	if (process->state == PROCESS_REAPED && process->must_empty)
 		begin_drain(process); /* nobody can write any more: all there is, is there */

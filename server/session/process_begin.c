@@ -81,6 +81,18 @@ static void close_pipe(int fd)
 		close(fd);
 }
 
+/* Of one that has exited, survivors may live: what was to end them still is. */
+static void survivors_go_on(struct process *process)
+{
+	process_forget_if_over(process);
+	if (process->forgotten)
+		return;
+	if (process->kill_on_disconnect)
+		process_client_left(process);
+	if (process->must_empty)
+		process_end_goes_on(process);
+}
+
 /* A restored process that init knows: as before, with its streams; its clocks go on. */
 static void go_on(struct process *process, const struct process_streams *streams)
 {
@@ -92,7 +104,7 @@ static void go_on(struct process *process, const struct process_streams *streams
 		close_pipe(streams->stdin_fd);
 		close_pipe(streams->command_fd);
 		close_pipe(streams->status_fd);
-		process_forget_if_over(process);
+		survivors_go_on(process);
 		return;
 	}
 	if (in >= 0)

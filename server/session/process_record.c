@@ -41,7 +41,7 @@ void process_save(struct process *process)
 	record->signals = process->intervention.signals;
 	record->intervened = (uint8_t)process->intervention.reason;
 	save_text(record->intervened_control, sizeof record->intervened_control, process->intervention.control);
-	record->is_ending = process->must_empty;
+	record->is_ending = process->must_empty && !process->is_empty;
 	record->forgotten = process->forgotten;
 	for (size_t i = 0; i < process->source_count; i++)
 		record->stream_ended[i] = process->sources[i].fd < 0;

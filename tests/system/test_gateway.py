@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from test_endings import alive, await_dead
 from websocket import Closed
 from wire import EOF, PATIENCE, SLOWNESS, STDIN, STDOUT, TTY, Client, View
 
@@ -322,6 +323,29 @@ def test_the_grace_of_an_ending_outlives_the_gateway(server):
         ending = client.call("process.wait", session=session, process=deaf)
         assert (ending["reason"], ending["control"], ending["signal"]) == ("timeout", "wall", "SIGKILL"), ending
         assert ending["usage"]["wall_us"] > 2_000_000, ending
+        client.call("session.end", session=session)
+
+
+def test_survivors_are_ended_by_the_next_gateway(start_server):
+    """A program has exited and left something behind that ignores SIGTERM. What was to end that is not lost with the gateway: the
+    grace of a kill, and the time that is given to a client to come back."""
+    server = start_server()
+    survivor = "(trap '' TERM; while :; do sleep 0.2; done) & exit 0"
+    with server.client() as keeper, server.client() as leaver:
+        session = keeper.create()
+        left = leaver.shell(session, survivor + " # LEFT", on_disconnect="kill", disconnect_ms=1000, grace_ms=0)
+        killed = leaver.shell(session, survivor + " # KILLED")
+        kept = leaver.shell(session, survivor + " # KEPT")
+        for process in (left, killed, kept):
+            leaver.call("process.wait", session=session, process=process)
+        leaver.request("process.kill", session=session, process=killed, grace_ms=3000)
+        time.sleep(.3)
+        server.process.send_signal(signal.SIGUSR2)
+        assert keeper.wait_closed() == leaver.wait_closed() == 1001
+    with again(server) as client:
+        await_dead(client, session, "LEFT", 10 * SLOWNESS)
+        await_dead(client, session, "KILLED", 10 * SLOWNESS)
+        assert alive(client, session, "KEPT")
         client.call("session.end", session=session)
 
 
