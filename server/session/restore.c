@@ -96,8 +96,11 @@ static void correct_offsets(struct session *session)
 		struct process *process = is_output ? session_find_process(session, output.process) : NULL;
 		for (size_t i = 0; process && i < process->source_count; i++) {
 			struct source *source = &process->sources[i];
-			if ((unsigned)source->stream == output.stream && source->offset < output.offset + output.length)
-				source->offset = output.offset + output.length;
+			uint64_t end = output.offset + output.length;
+			if ((unsigned)source->stream != output.stream || source->offset >= end)
+				continue;
+			process->output_total += end - source->offset;
+			source->offset = end;
 		}
 	}
 }

@@ -65,6 +65,20 @@ static struct process *go_on(const struct process *process)
 	return again;
 }
 
+/* The gateway dies between the event and the record: what the journal has, counts. */
+Test(restored, output_that_only_the_journal_knows_is_counted_against_the_limit)
+{
+	struct process *process = house_start(&house, (struct process_options){.output_bytes = 100}, NULL);
+	struct actor *actor = house_actor(&house, process);
+	static const char bytes[60];
+	house_produce(&house, process, actor->out, bytes, 60);
+	house_produce(&house, process, actor->err, bytes, 7);
+	process->record->offsets[0] = 20;
+	const struct process *again = find_again(process);
+	cr_expect(again->sources[0].offset == 60 && again->sources[1].offset == 7);
+	cr_expect_eq(again->output_total, 67);
+}
+
 Test(restored, survivors_that_were_sent_term_are_killed_when_their_grace_is_over)
 {
 	struct process *process = leave_survivors((struct process_options){0});
