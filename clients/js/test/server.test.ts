@@ -309,7 +309,7 @@ test("behind the end of a connection nothing waits, and nothing that is asked th
 			"a command": () => sandbox.commands.run("echo x"),
 			"another command": () => sandbox.commands.run("echo x", { background: true }),
 			"a process to follow": () => sandbox.commands.connect(running.pid),
-			"input": () => sandbox.commands.sendStdin(running.pid, "x"),
+			input: () => sandbox.commands.sendStdin(running.pid, "x"),
 			"the end of input": () => sandbox.commands.closeStdin(running.pid),
 			"a terminal": () => sandbox.pty.create({ cols: 80, rows: 24 }),
 			"a terminal's input": () => sandbox.pty.sendInput(running.pid, "x"),
@@ -332,7 +332,7 @@ test("behind the end of a connection nothing waits, and nothing that is asked th
 	}
 });
 
-test("a channel that was detached is not opened again",  async () => {
+test("a channel that was detached is not opened again", async () => {
 	const sandbox = await create();
 	const channel = sandbox.session.channel({ after: null });
 	await channel.open();

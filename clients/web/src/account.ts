@@ -1,5 +1,6 @@
 import { Connection, SandbarError } from "sandbar";
-import { lasting, ofTab } from "./store.js";
+import { claim, fromHex, randomId, tabId, toHex } from "./client_id.js";
+import { lasting } from "./store.js";
 
 /** The one right of a sign-in link (PROTOCOL.md §3.4, `token.redeem`): it is good for a token of the browser's own, once. */
 const REDEEM = "redeem";
@@ -38,7 +39,7 @@ export function takeFragment(): Fragment {
 /** The account for FRAGMENT: a link's, that of a link which was opened here before, or the browser's own. */
 export async function accountFor({ session, token, isLink }: Fragment): Promise<Account | null> {
 	if (isLink && token) {
-		return { token, clientId: await tabId(), isSecond: false, isLink };
+		return { token, clientId: await tabId("client"), isSecond: false, isLink };
 	}
 	const shareKey = session && `share.${session}`;
 	if (shareKey && token) {
@@ -51,7 +52,7 @@ export async function accountFor({ session, token, isLink }: Fragment): Promise<
 	if (share && (token || !own)) {
 		return shareAccount(share);
 	}
-	return own === null ? null : { token: own, clientId: await tabId(), isSecond: false };
+	return own === null ? null : { token: own, clientId: await tabId("client"), isSecond: false };
 }
 
 /** Connect; by a link with the token that one gets by it. */
@@ -108,34 +109,6 @@ async function shareAccount(stored: string): Promise<Account> {
 	return { token, clientId: fromHex(client), isSecond: !(await claim(client)) };
 }
 
-/** This tab's id, kept over reloads; a tab that was made as a copy of another gets one of its own. */
-async function tabId(): Promise<Uint8Array> {
-	const known = ofTab.get("client");
-	if (known !== null && (await claim(known))) {
-		return fromHex(known);
-	}
-	const made = toHex(randomId());
-	ofTab.set("client", made);
-	await claim(made);
-	return fromHex(made);
-}
-
-/** Be the only tab with this id, until it is closed. */
-function claim(id: string): Promise<boolean> {
-	const locks = (navigator as { locks?: LockManager }).locks; // only where the page came by https or from this machine
-	if (!locks) {
-		return Promise.resolve(true);
-	}
-	return new Promise((resolve) => {
-		locks
-			.request(`sandbar.${id}`, { ifAvailable: true }, (lock) => {
-				resolve(lock !== null);
-				return lock === null ? undefined : new Promise<never>(() => undefined);
-			})
-			.catch(() => resolve(true));
-	});
-}
-
 /** What a token says of itself, as far as a page needs it: the session that it is for, its rights. The server checks it. */
 function claimsOf(token: string): { readonly ses?: string; readonly rights?: readonly string[] } {
 	try {
@@ -144,16 +117,4 @@ function claimsOf(token: string): { readonly ses?: string; readonly rights?: rea
 	} catch {
 		return {};
 	}
-}
-
-function randomId(): Uint8Array {
-	return crypto.getRandomValues(new Uint8Array(16));
-}
-
-function toHex(bytes: Uint8Array): string {
-	return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function fromHex(hex: string): Uint8Array {
-	return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }

@@ -191,6 +191,70 @@ test("a page's own xterm.js shows a session by the add-on, and types into it", a
 	await session.end();
 });
 
+const POLLING = { polling: 50 }; // a tab behind another draws no frames
+
+/** Type each of TEXTS, which begins with the numbers of one of PAGES and of an element there, and see that it arrived. */
+async function typeInto(pages: readonly Page[], texts: readonly string[]): Promise<void> {
+	const isThere = (wanted: string): boolean =>
+		[...document.querySelectorAll<Embedded>("sandbar-terminal")].every(({ text }) => text.includes(wanted));
+	const isSeen = (wanted: string): boolean =>
+		[...document.querySelectorAll<Embedded>("sandbar-terminal")].some(({ text }) => text.includes(wanted));
+	for (const page of pages) {
+		await page.waitForFunction(isThere, "\n", POLLING);
+	}
+	for (const text of texts) {
+		const [page, element] = [pages[Number(text.charAt(0))], Number(text.charAt(1))];
+		await page?.evaluate(
+			({ at, typed }) => document.querySelectorAll<Embedded>("sandbar-terminal")[at]?.write(typed),
+			{ at: element, typed: `${text}\r` },
+		);
+		await page?.waitForFunction(isSeen, `<${text}>`, POLLING);
+	}
+}
+
+test("what is typed into two elements of one session, and into those of a copied tab, all arrives", async () => {
+	const { session, process } = await house.session();
+	await session.kill(process);
+	const echo = async (): Promise<number> =>
+		session.start({
+			argv: ["bash", "-c", 'stty -echo; echo ready; echo set; while read -r line; do echo "<$line>"; done'],
+			terminal: { cols: 80, rows: 24 },
+		});
+	const [first, second] = [await echo(), await echo()];
+	const { token, share } = await session.share({ role: "editor", uses: 4 });
+	const element = (shown: number): string =>
+		`<sandbar-terminal session="${session.id}" token="${token}" process="${shown}"></sandbar-terminal>`;
+	allowed.policy = null;
+	allowed.html = `<body><script src="${house.url}/embed.js"></script>${element(first)}${element(first)}${element(second)}`;
+	const visitor = await house.visitor();
+	await visitor.page.goto(allowed.origin);
+	await typeInto([visitor.page], ["00 one", "01 two", "02 three", "00 four", "01 five"]);
+	const used = async (): Promise<number | undefined> =>
+		(await session.shares()).find((row) => row.share === share)?.used;
+	assert.equal(await used(), 2, "elements of different processes are one client");
+	await visitor.page.reload();
+	await typeInto([visitor.page], ["01 six", "00 seven", "02 eight"]);
+	assert.equal(await used(), 2, "who comes again is known");
+	const opening = visitor.context.waitForEvent("page");
+	await visitor.page.evaluate(() => void window.open(location.href)); // it gets a copy of the tab's storage
+	const copy = await opening;
+	await typeInto([visitor.page, copy], ["10 nine", "00 ten", "11 eleven", "01 twelve", "12 thirteen", "02 fourteen"]);
+	assert.equal(await used(), 4);
+	await copy.reload();
+	await typeInto([visitor.page, copy], ["10 fifteen", "00 sixteen"]);
+	assert.equal(await used(), 4);
+	await visitor.page.evaluate(() => {
+		const moved = document.querySelector("sandbar-terminal");
+		if (moved) {
+			document.body.append(moved);
+		}
+	});
+	await typeInto([visitor.page], ["02 seventeen", "00 eighteen"]);
+	assert.equal(await used(), 4, "an element that was moved is who it was");
+	assert.deepEqual(visitor.faults, []);
+	await session.end();
+});
+
 test("a browser that is too old is told what it lacks, in the place of each terminal", async () => {
 	const { session } = await house.session();
 	const { token } = await session.share({ role: "viewer" });

@@ -3,10 +3,12 @@ import { WebLinksAddon } from "@xterm/addon-web-links";
 import css from "@xterm/xterm/css/xterm.css?inline";
 import { Terminal, type ITheme } from "@xterm/xterm";
 import type { Ending, SandbarError } from "sandbar";
+import { sharedId } from "../client_id.js";
 import { CONTRAST } from "../terminal/contrast.js";
 import { strictDocument, strictly } from "../terminal/strict_styles.js";
 import { countColumns } from "../terminal/width.js";
 import { SandbarAddon } from "./addon.js";
+import { embedName, takeSeat } from "./seat.js";
 
 const THEMES: Readonly<Record<string, ITheme>> = {
 	dark: { background: "#10181b", foreground: "#dce5e3", cursor: "#f5c451" },
@@ -37,7 +39,9 @@ export function setHome(url: string): void {
  */
 export class SandbarTerminal extends HTMLElement {
 	static readonly observedAttributes = ["theme", "font-size", "font-family"];
-	private addon: SandbarAddon | null = null;
+	/** Null: on no page. It comes to null where the element was off the page before it was made. */
+	private addon: Promise<SandbarAddon | null> | null = null;
+	private leaveSeat: () => void = () => undefined;
 	private terminal: Terminal | null = null;
 	private readonly fit = new FitAddon();
 	private readonly observer = new ResizeObserver(() => this.measure());
@@ -62,6 +66,7 @@ export class SandbarTerminal extends HTMLElement {
 	disconnectedCallback(): void {
 		this.observer.disconnect();
 		this.addon = null;
+		this.leaveSeat();
 		this.terminal?.dispose();
 		this.terminal = null;
 	}
@@ -74,13 +79,17 @@ export class SandbarTerminal extends HTMLElement {
 	}
 
 	/** Run a command in a terminal of its own, shown here. Resolves with how it ended. */
-	run(command: string): Promise<Ending> {
-		return this.addon ? this.addon.run(command) : Promise.reject(new Error("the element is on no page"));
+	async run(command: string): Promise<Ending> {
+		const addon = await this.addon;
+		if (!addon) {
+			throw new Error("the element is on no page");
+		}
+		return addon.run(command);
 	}
 
 	/** Type into the terminal. */
 	write(text: string): void {
-		this.addon?.write(text);
+		void this.addon?.then((addon) => addon?.write(text));
 	}
 
 	override focus(): void {
@@ -111,19 +120,42 @@ export class SandbarTerminal extends HTMLElement {
 		countColumns(terminal);
 		strictly(root, () => terminal.open(stage));
 		terminal.textarea?.setAttribute("aria-label", "Terminal input");
-		this.addon = this.makeAddon();
-		terminal.loadAddon(this.addon);
+		this.addon = this.load(terminal);
 	}
 
-	private makeAddon(): SandbarAddon {
-		const session = this.getAttribute("session") ?? "";
-		const token = this.getAttribute("token") ?? "";
+	private async load(terminal: Terminal): Promise<SandbarAddon | null> {
+		const addon = this.makeAddon(await this.takeId());
+		if (this.terminal !== terminal) {
+			return null;
+		}
+		terminal.loadAddon(addon);
+		return addon;
+	}
+
+	/** The same client after a reload: a link is good for a number of clients. */
+	private takeId(): Uint8Array | Promise<Uint8Array> {
+		const { session, process } = this.shown;
+		if (this.hasAttribute("readonly")) {
+			return sharedId(embedName(session));
+		}
+		const { id, leave } = takeSeat(session, process);
+		this.leaveSeat = leave;
+		return id;
+	}
+
+	private get shown(): { readonly session: string; readonly process: number } {
 		const process = Number(this.getAttribute("process") ?? 0);
+		return { session: this.getAttribute("session") ?? "", process: process > 0 ? process : 0 };
+	}
+
+	private makeAddon(clientId: Uint8Array): SandbarAddon {
+		const { session, process } = this.shown;
+		const token = this.getAttribute("token") ?? "";
 		return new SandbarAddon({
 			url: this.getAttribute("server") ?? home,
 			session,
 			token,
-			clientId: clientIdFor(session),
+			clientId,
 			isReadOnly: this.hasAttribute("readonly"),
 			...(process > 0 ? { process } : {}),
 			onReady: (shown) => {
@@ -168,28 +200,13 @@ export class SandbarTerminal extends HTMLElement {
 	private measure(): void {
 		const size = this.fit.proposeDimensions();
 		if (size && Number.isFinite(size.cols) && Number.isFinite(size.rows)) {
-			this.addon?.offerSize(Math.min(1000, Math.max(2, size.cols)), Math.min(1000, Math.max(2, size.rows)));
+			const [cols, rows] = [Math.min(1000, Math.max(2, size.cols)), Math.min(1000, Math.max(2, size.rows))];
+			void this.addon?.then((addon) => addon?.offerSize(cols, rows));
 		}
 	}
 
 	private tell(name: string, detail: unknown): void {
 		this.dispatchEvent(new CustomEvent(name, { detail }));
-	}
-}
-
-/** The same client after a reload: a link is good for a number of clients. */
-function clientIdFor(session: string): Uint8Array {
-	const key = `sandbar.embed.${session}`;
-	try {
-		const known = sessionStorage.getItem(key);
-		if (known) {
-			return Uint8Array.from(atob(known), (character) => character.charCodeAt(0));
-		}
-		const made = crypto.getRandomValues(new Uint8Array(16));
-		sessionStorage.setItem(key, btoa(String.fromCharCode(...made)));
-		return made;
-	} catch {
-		return crypto.getRandomValues(new Uint8Array(16)); // no storage
 	}
 }
 
