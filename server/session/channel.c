@@ -1,5 +1,6 @@
 #include "channel.h"
 
+#include "channel_answer.h"
 #include "channel_state.h"
 #include "session.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPING_US = 1000000, OWN_KEPT = 1024 /* bytes for own frames that a channel keeps while it has none */ };
+enum { OWN_KEPT = 1024 /* bytes for own frames that a channel keeps while it has none */ };
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -24,7 +25,6 @@ static void place_cursor(struct channel *channel, const struct channel_options *
 
 static void recount_unsent(struct channel *channel);
 static void show_at_once(struct channel *channel, const struct channel_options *options);
-static void tell_unknown_input(struct channel *channel);
 
 struct channel *channel_attach(struct session *session, const struct channel_options *options)
 {
@@ -67,7 +67,7 @@ struct channel *channel_attach(struct session *session, const struct channel_opt
 		sharing_joined(session, channel);
 	channel->live_after = history_last(session);
 	show_at_once(channel, options);
-	tell_unknown_input(channel);
+	channel_tell_unknown_input(channel);
 	meter_wake(&session->meter);
 	return channel;
 }
@@ -262,7 +262,7 @@ static void recount_unsent(struct channel *channel)
 /* Tell that the events up to NEXT - 1 will not come, and how things stand behind them. False: it must wait. */
 static bool tell_gap(struct channel *channel, uint64_t next)
 {
-	if (!channel_state_write(&channel->own, channel->session, channel->at.seq, next))
+	if (!channel_state_write(channel, &next))
 		return false;
 	history_place(&channel->at, next);
 	recount_unsent(channel);
@@ -489,6 +489,8 @@ static void tell_gaps(struct channel *channel)
 
 const uint8_t *channel_next(struct channel *channel, size_t most, size_t *length)
 {
+	if (channel_state_is_awaited(channel))
+		return channel->own.length > 0 ? own_message(channel, length) : NULL;
 	tell_gaps(channel);
 	if (channel->own.length == 0 && are_screens_due(channel))
 		screens_write(&channel->screens);
@@ -516,81 +518,4 @@ void channel_credit(struct channel *channel, uint64_t bytes)
 	if (channel->session->journal)
 		pace_note(&channel->pace, bytes, journal_now_us(channel->session->journal), is_behind);
 	channel->wake(channel->owner);
-}
-
-/* ACK and ERROR are made at a client's own pace; one that never reads them must not make the server keep them. */
-static bool own_has_room(const struct channel *channel)
-{
-	return channel->own.length < CHANNEL_OWN_BYTES / 4;
-}
-
-void channel_ack(struct channel *channel, uint32_t process, uint64_t offset)
-{
-	if (!own_has_room(channel))
-		return;
-	writer_array(&channel->own, 3);
-	writer_uint(&channel->own, FRAME_STDIN_ACK);
-	writer_uint(&channel->own, process);
-	writer_uint(&channel->own, offset);
-	channel->wake(channel->owner);
-}
-
-static void tell_typing(struct channel *channel, uint32_t participant, uint32_t process)
-{
-	if (!channel->live_sent || channel->own.length > 0 || history_is_behind(&channel->at))
-		return; /* it would come late, and is worth nothing then */
-	writer_array(&channel->own, 3);
-	writer_uint(&channel->own, FRAME_TYPING);
-	writer_uint(&channel->own, participant);
-	writer_uint(&channel->own, process);
-	channel->wake(channel->owner);
-}
-
-void channel_types(struct channel *channel, uint32_t process)
-{
-	uint64_t now_us = journal_now_us(channel->session->journal);
-	if (channel->typed_us != 0 && now_us - channel->typed_us < TYPING_US)
-		return;
-	channel->typed_us = now_us;
-	struct channel *other;
-	LIST_FOREACH(other, &channel->session->channels, link)
-		if (other != channel && channel_follows(other, process))
-			tell_typing(other, channel->participant, process);
-}
-
-static void begin_error(struct channel *channel, uint32_t process, enum error_code code, const char *message)
-{
-	writer_array(&channel->own, 5);
-	writer_uint(&channel->own, FRAME_ERROR);
-	writer_uint(&channel->own, process);
-	writer_str(&channel->own, error_code_name(code));
-	writer_str(&channel->own, message);
-}
-
-void channel_error(struct channel *channel, uint32_t process, enum error_code code, const char *message,
-                   const char *key, uint64_t value)
-{
-	if (!own_has_room(channel))
-		return;
-	begin_error(channel, process, code, message);
-	writer_map(&channel->own, key ? 1 : 0);
-	if (key)
-		writer_key_uint(&channel->own, key, value);
-	channel->wake(channel->owner);
-}
-
-/* Whoever sent input that an earlier gateway was writing when it died hears of it when he is there again. */
-static void tell_unknown_input(struct channel *channel)
-{
-	struct process *process;
-	TAILQ_FOREACH(process, &channel->session->processes, link) {
-		uint64_t from, to;
-		if (!input_unknown(&process->input, channel->client, &from, &to))
-			continue;
-		begin_error(channel, process->number, CODE_STDIN_UNKNOWN,
-		            "the server failed while it wrote this input: it may have arrived, whole or in part, or not");
-		writer_map(&channel->own, 2);
-		writer_key_uint(&channel->own, "from", from);
-		writer_key_uint(&channel->own, "to", to);
-	}
 }

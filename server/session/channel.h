@@ -86,6 +86,8 @@ struct channel {
 	struct history at;   /* the cursor */
 	uint64_t live_after; /* LIVE is due behind this event */
 	bool live_sent, has_credit;
+	uint64_t awaited; /* the event behind a gap that is looked at before the gap is told, or 0; … */
+	unsigned awaits;  /* … and how many came before it in vain */
 	struct screens screens;
 	const char *closing;   /* why it ends once everything was fetched, or NULL */
 	uint64_t credit, sent; /* bytes of frames since it was attached */

@@ -4,18 +4,18 @@
 
 #include <stdlib.h>
 
+enum { STATE_AWAITS = 8 /* how often the gap may grow while it is looked how things stand behind it */ };
+
 /* One process that STATE tells of, and the offsets at which its output goes on. */
 struct standing {
 	const struct process *process;
 	struct stream_offset offsets[PROCESS_STREAMS];
 	size_t count;
-	bool is_seen[PROCESS_STREAMS];
 };
 
 struct state {
 	struct standing *rows; /* in the order of their numbers */
 	size_t count;
-	size_t unseen; /* streams whose next OUTPUT was not met yet */
 };
 
 /* Whether STATE tells of PROCESS: it had started by AS_OF, and its ending was not told before FROM. */
@@ -25,7 +25,7 @@ static bool is_news(const struct process *process, uint64_t from, uint64_t as_of
 	return started && (process->state != PROCESS_DONE || process->exited_seq >= from);
 }
 
-/* Those of now, which hold where no OUTPUT follows. Only the newest, when there are too many. */
+/* Only the newest, when there are too many. */
 static void collect(struct state *state, struct session *session, uint64_t from, uint64_t as_of)
 {
 	const struct process *process;
@@ -42,45 +42,17 @@ static void collect(struct state *state, struct session *session, uint64_t from,
 		struct standing *row = &state->rows[state->count++];
 		row->process = process;
 		row->count = process_offsets(process, row->offsets);
-		state->unseen += row->count;
 	}
 }
 
-static int compare(const void *number, const void *row)
+/* False: not all of them are known yet. */
+static bool find_offsets(struct state *state, uint64_t next)
 {
-	uint32_t one = *(const uint32_t *)number, other = ((const struct standing *)row)->process->number;
-	return one < other ? -1 : one > other;
-}
-
-static void take_output(struct state *state, const struct output_header *output)
-{
-	struct standing *row = bsearch(&output->process, state->rows, state->count, sizeof *state->rows, compare);
-	for (size_t i = 0; row && i < row->count; i++) {
-		if ((unsigned)row->offsets[i].stream != output->stream || row->is_seen[i])
-			continue;
-		row->offsets[i].offset = output->offset;
-		row->is_seen[i] = true;
-		state->unseen--;
-	}
-}
-
-/* A stream goes on at the offset of its first OUTPUT from event SEQ on. False: not all can be looked at yet. */
-static bool look_ahead(struct state *state, struct session *session, uint64_t seq)
-{
-	struct history ahead;
-	const uint8_t *frame;
-	size_t length;
-	enum history_found found = HISTORY_END;
-	history_init(&ahead, session, seq);
-	while (state->unseen > 0 && (found = history_look(&ahead, &frame, &length)) != HISTORY_END &&
-	       found != HISTORY_LATER) {
-		struct output_header output;
-		if (found == HISTORY_EVENT && output_header_read(frame, length, &output))
-			take_output(state, &output);
-		history_step(&ahead);
-	}
-	history_finish(&ahead);
-	return found != HISTORY_LATER;
+	bool is_known = true;
+	for (size_t row = 0; row < state->count && is_known; row++)
+		for (size_t i = 0; i < state->rows[row].count && is_known; i++)
+			is_known = lookout_offset(state->rows[row].process, i, next, &state->rows[row].offsets[i].offset);
+	return is_known;
 }
 
 static void write_state(struct writer *writer, const struct session *session, const struct state *state, uint64_t as_of)
@@ -99,11 +71,18 @@ static void write_state(struct writer *writer, const struct session *session, co
 		process_write(writer, state->rows[i].process, as_of, state->rows[i].offsets);
 }
 
-bool channel_state_write(struct writer *writer, struct session *session, uint64_t from, uint64_t next)
+static bool write_gap(struct channel *channel, uint64_t next)
 {
+	struct session *session = channel->session;
+	struct writer *writer = &channel->own;
+	uint64_t from = channel->at.seq;
 	struct state state;
 	collect(&state, session, from, next - 1);
-	bool is_known = look_ahead(&state, session, next);
+	bool is_known = find_offsets(&state, next);
+	if (!is_known) {
+		lookout_ask(session, next);
+		is_known = find_offsets(&state, next);
+	}
 	if (is_known) {
 		session->home->counters.gaps++;
 		writer_array(writer, 3);
@@ -114,4 +93,26 @@ bool channel_state_write(struct writer *writer, struct session *session, uint64_
 	}
 	free(state.rows);
 	return is_known;
+}
+
+bool channel_state_write(struct channel *channel, uint64_t *next)
+{
+	bool is_told = write_gap(channel, *next);
+	if (!is_told && channel->awaited != *next) {
+		channel->awaited = *next;
+		channel->awaits++;
+	}
+	/* What is recorded goes away faster than it can be looked through: behind the newest event all is known. */
+	if (!is_told && channel->awaits > STATE_AWAITS) {
+		*next = history_last(channel->session) + 1;
+		is_told = write_gap(channel, *next);
+	}
+	if (is_told)
+		channel->awaited = channel->awaits = 0;
+	return is_told;
+}
+
+bool channel_state_is_awaited(const struct channel *channel)
+{
+	return channel->awaited != 0 && lookout_is_under_way(channel->session);
 }

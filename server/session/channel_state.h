@@ -4,14 +4,15 @@
 #ifndef SANDBAR_CHANNEL_STATE_H
 #define SANDBAR_CHANNEL_STATE_H
 
-#include "protocol/writer.h"
-
 #include <stdbool.h>
+#include <stdint.h>
 
-struct session;
+struct channel;
 
-/* Write GAP FROM ... NEXT - 1 and its STATE. False, and nothing is written, while the events behind it, which tell at
- * which offsets the output goes on, cannot all be looked at yet (HISTORY_LATER). */
-bool channel_state_write(struct writer *writer, struct session *session, uint64_t from, uint64_t next);
+/* Write, as the channel's own, GAP from its cursor to *NEXT - 1 and its STATE; *NEXT may become a later event. False, and
+ * nothing is written, while it has to be looked at which offsets the output behind it goes on (lookout.h). */
+bool channel_state_write(struct channel *channel, uint64_t *next);
+/* That goes on by itself: the channel is woken. */
+bool channel_state_is_awaited(const struct channel *channel);
 
 #endif

@@ -18,6 +18,7 @@
 #include "display.h"
 #include "ending.h"
 #include "input.h"
+#include "lookout.h"
 #include "record.h"
 #include "sharing.h"
 #include "source.h"
@@ -77,6 +78,7 @@ struct process {
 	uint64_t output_limit, output_total, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES];
 	struct source sources[PROCESS_STREAMS];
+	struct quiet looked[PROCESS_STREAMS]; /* what was found of its streams (lookout.h) */
 	size_t source_count;
 	struct input input;
 	struct sharing sharing; /* of its terminal */

@@ -189,6 +189,7 @@ void session_release(struct session *session)
 	owner_stop(&session->client);
 	meter_stop(&session->meter);
 	waker_stop(session);
+	lookout_stop(session);
 	if (session->home->run.session == session)
 		session->home->run.session = NULL;
 	recording_destroy(session->recording);

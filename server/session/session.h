@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "holds.h"
 #include "kept.h"
+#include "lookout.h"
 #include "meter.h"
 #include "owner.h"
 #include "process.h"
@@ -72,6 +73,7 @@ struct session {
 	struct owner client; /* that it ends with */
 	struct meter meter;
 	struct waker waker;
+	struct lookout lookout;
 	unsigned
 		awaited;   /* lossless channels that a gateway's end cut, and that may come back: until then nothing runs on */
 	ev_timer back; /* until that is given up */
@@ -92,6 +94,7 @@ struct sessions {
 	uint64_t record_bytes; /* most that a session's record may have; 0 = nothing is recorded */
 	struct recorder recorder;
 	struct kept kept;
+	struct lookouts lookouts;
 	uint8_t *scratch; /* CHANNEL_ROOM + a message; shared by all channels */
 	size_t scratch_bytes;
 	struct { /* what stands in the scratch, for the next viewer at the same place */

@@ -41,6 +41,7 @@ void sessions_init(struct sessions *sessions, struct ev_loop *loop, const struct
 	sessions->close.data = sessions;
 	recorder_init(&sessions->recorder, loop, directory);
 	kept_init(sessions);
+	lookouts_init(sessions);
 }
 
 void sessions_finish(struct sessions *sessions)
@@ -56,6 +57,7 @@ void sessions_finish(struct sessions *sessions)
 	assert(LIST_EMPTY(&sessions->list));
 	recorder_finish(&sessions->recorder);
 	kept_finish(sessions);
+	lookouts_finish(sessions);
 	ev_timer_stop(sessions->loop, &sessions->close);
 	close_all(sessions);
 	free(sessions->closing);

@@ -305,6 +305,55 @@ def test_no_more_is_kept_than_was_said(start_server):
         assert caught.value.code == "not_found"
 
 
+def test_where_streams_go_on_is_looked_for_beside_everything_else(start_server):
+    """The beginning of a record is gone. What a silent process, one that wrote at its beginning and its end, and a busy one go
+    on with is exact for each of many viewers who come at once; nobody else waits while that is looked for, and it is the same
+    after a change of gateway."""
+    server = start_server("--ring", "1M")
+    with server.client() as client, server.client() as neighbour:
+        session = client.create(limits={"record": MIB})
+        silent = client.shell(session, "echo silent; sleep 1000")
+        rare = client.shell(session, "echo begins; read line; echo $line; read line; echo $line", stdin=True)
+        channel = client.attach(session)
+        channel.wait(lambda view: all(view.length.get((process, 1)) for process in (silent, rare)))
+        for _ in range(400):
+            numbers = [next(client.ids) for _ in range(60)]
+            client.send(0, *[[0, number, "session.note", [{"session": session, "text": "y" * 70}]] for number in numbers])
+            client.answer(numbers[-1])
+        channel.send([STDIN, rare, 0, b"ends\n"])
+        channel.wait(lambda view: view.length[rare, 1] == 12)
+        wait_for(lambda: client.call("session.info", session=session)["record"]["first"] > 3)
+
+        crowd = [server.client() for _ in range(4)]
+        for one in crowd:
+            one.pause()
+            one.send(0, *[[0, next(one.ids), "session.attach", [{"session": session, "after": 0}]] for _ in range(63)])
+        longest, end = 0, time.monotonic() + 1.5 * SLOWNESS
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            neighbour.call("template.list")
+            longest = max(longest, time.monotonic() - begin)
+        for one in crowd:
+            one.socket.shut()
+            one.resume()
+        assert longest < 1.5 * SLOWNESS, f"a neighbour waited for {longest:.1f} s"
+
+        def look():
+            with server.client() as late:
+                joined = late.attach(session, after=0)
+                joined.wait_live()
+                view = joined.view
+                state = {row["process"]: row["offsets"]["stdout"] for row in view.of_kind(STATE)[0][2]["processes"]}
+                assert view.gaps[0][0] == 1 and (state[silent], state[rare]) == (7, 7)
+                assert view.bytes(silent) == b"" and view.bytes(rare) == b"ends\n"
+
+        look()
+        os.kill(server.process.pid, signal.SIGUSR2)
+        client.wait_closed()
+        neighbour.wait_closed()
+        look()
+
+
 def test_a_session_may_ask_for_less(small):
     """`limits: {record: 0}` is not recorded: a GAP, as far as the ring has turned; `{record: 1 MiB}` keeps the newest megabyte."""
     with small.client() as client:

@@ -299,6 +299,107 @@ Test(gap, state_lists_who_ran_in_the_gap_and_nobody_else)
 	house_close(&world.house);
 }
 
+/* A few bytes, in an OUTPUT of their own. */
+static void say(struct world *world, uint32_t number, size_t bytes)
+{
+	static uint8_t block[16];
+	struct actor *actor = house_actor(&world->house, world->processes[number]);
+	for (size_t i = 0; i < bytes; i++)
+		block[i] = byte_at(number, STREAM_STDOUT, world->sent[number][STREAM_STDOUT] + i);
+	house_produce(&world->house, world->processes[number], actor->out, block, bytes);
+	world->sent[number][STREAM_STDOUT] += bytes;
+}
+
+enum { SILENT = 1, RARE, BUSY, SMALL_EVENTS = 3 * LOOKOUT_TURN / LOOKOUT_EVENT };
+
+static void start_three(struct world *world)
+{
+	house_open(&world->house, 4 * (uint64_t)LOOKOUT_TURN);
+	for (uint32_t number = SILENT; number <= BUSY; number++)
+		world->processes[number] = house_start(&world->house, (struct process_options){0}, NULL);
+	world->count = BUSY;
+	say(world, SILENT, 7);
+	say(world, RARE, 11);
+}
+
+/* Where a stream goes on that is silent for good is known; nothing is looked through for it. */
+Test(gap, a_silent_process_costs_nothing)
+{
+	static struct world world;
+	static struct client client;
+	world.random.state = 3;
+	start_three(&world);
+	while (journal_first_seq(world.house.session->journal) < 20)
+		produce(&world, BUSY);
+	viewer_attach(&client.viewer, &world.house, (struct channel_options){.has_after = true});
+	house_turn(&world.house);
+	fetch(&client, 1, CHANNEL_MESSAGE);
+	cr_expect_eq(client.gaps, 1);
+	cr_expect_gt(world.house.sessions.lookouts.left, LOOKOUT_TURN / 2, "only BUSY's next OUTPUTs are looked for");
+	fetch(&client, 10000, CHANNEL_MESSAGE);
+	expect_all_known(&world, &client);
+	viewer_close(&client.viewer);
+	house_close(&world.house);
+}
+
+/* Its next output stands far behind the gap: it is looked for in as many turns of the loop as that takes, once for all who
+ * wait for it; what is said of it then is exact, and who asks later need not wait. */
+Test(gap, what_has_to_be_looked_for_takes_no_more_than_its_share_of_a_turn)
+{
+	static struct world world;
+	static struct client clients[3];
+	world.random.state = 3;
+	start_three(&world);
+	while (journal_first_seq(world.house.session->journal) < 20)
+		produce(&world, BUSY);
+	for (unsigned i = 0; i < SMALL_EVENTS; i++)
+		say(&world, BUSY, 1);
+	say(&world, RARE, 13);
+	for (size_t i = 0; i < 2; i++)
+		viewer_attach(&clients[i].viewer, &world.house, (struct channel_options){.has_after = true});
+	for (size_t i = 0; i < 2; i++)
+		cr_expect_eq(viewer_read(&clients[i].viewer, CHANNEL_MESSAGE), 0, "client %zu has to wait", i);
+	cr_expect_eq(world.house.sessions.lookouts.left, 0);
+	unsigned wakes = clients[1].viewer.wakes;
+	for (unsigned turns = 0; clients[1].viewer.wakes == wakes; turns++) {
+		cr_assert_lt(turns, 10, "nobody is woken");
+		ev_run(world.house.loop, EVRUN_NOWAIT);
+		cr_expect(turns > 0 || clients[1].viewer.wakes == wakes, "it takes more than a turn");
+	}
+	viewer_attach(&clients[2].viewer, &world.house, (struct channel_options){.has_after = true});
+	for (size_t i = 0; i < 3; i++) {
+		fetch(&clients[i], 100000, CHANNEL_MESSAGE);
+		cr_expect_eq(clients[i].gaps, 1);
+		cr_expect_eq(clients[i].lives, 1);
+		expect_all_known(&world, &clients[i]);
+		viewer_close(&clients[i].viewer);
+	}
+	house_close(&world.house);
+}
+
+/* Everybody leaves while it is looked: nothing goes on, and the session may end. */
+Test(gap, nobody_waits_any_more)
+{
+	static struct world world;
+	struct viewer viewer = {0};
+	world.random.state = 3;
+	start_three(&world);
+	while (journal_first_seq(world.house.session->journal) < 20)
+		produce(&world, BUSY);
+	for (unsigned i = 0; i < SMALL_EVENTS; i++)
+		say(&world, BUSY, 1);
+	say(&world, RARE, 13);
+	for (size_t turns = 0; turns < 2; turns++) {
+		viewer_attach(&viewer, &world.house, (struct channel_options){.has_after = true});
+		cr_expect_eq(viewer_read(&viewer, CHANNEL_MESSAGE), 0);
+		cr_expect(lookout_is_under_way(world.house.session));
+		viewer_close(&viewer);
+		if (turns == 0)
+			house_turn(&world.house);
+	}
+	house_close(&world.house);
+}
+
 /* Much output of a process, which nobody has fetched yet, a second ago. */
 static void flood(struct house *house, struct process *process, size_t bytes)
 {
