@@ -24,6 +24,7 @@ static void place_cursor(struct channel *channel, const struct channel_options *
 }
 
 static void recount_unsent(struct channel *channel);
+static bool tell_gap(struct channel *channel, uint64_t next);
 static void show_at_once(struct channel *channel, const struct channel_options *options);
 
 struct channel *channel_attach(struct session *session, const struct channel_options *options)
@@ -123,11 +124,10 @@ void channel_close(struct channel *channel, const char *reason, bool now)
 {
 	channel->closing = reason;
 	channel->has_credit = false; /* nothing more will come to spend it on */
-	if (now) {
-		history_place(&channel->at, history_last(channel->session) + 1);
-		channel->live_sent = true;
-		empty_own(channel);
-	}
+	uint64_t last = history_last(channel->session);
+	/* Who left so much of its own frames that the gap has no room behind them takes nothing at all. */
+	if (now && channel->at.seq <= last && channel->own.length < CHANNEL_OWN_BYTES / 4)
+		tell_gap(channel, last + 1);
 	channel->wake(channel->owner);
 }
 

@@ -90,6 +90,7 @@ struct channel {
 	unsigned awaits;  /* … and how many came before it in vain */
 	struct screens screens;
 	const char *closing;   /* why it ends once everything was fetched, or NULL */
+	uint64_t fetched;      /* its cursor, when it was last looked whether it fetches the end; 0: never */
 	uint64_t credit, sent; /* bytes of frames since it was attached */
 	struct pace pace;      /* at which its credit grows */
 	uint32_t *processes;   /* filter, NULL = all */
@@ -107,7 +108,7 @@ uint64_t channel_set_role(struct channel *channel, enum role role, const char *b
 void channel_remove(struct channel *channel, const char *by);
 /* Detach: PARTICIPANT left; frees the channel. */
 void channel_detach(struct channel *channel);
-/* The channel ends for REASON (static) when everything was fetched, or, with NOW, at once. */
+/* The channel ends for REASON (static) when everything was fetched; with NOW, what was not is a gap. */
 void channel_close(struct channel *channel, const char *reason, bool now);
 /* The reason once a closed channel has nothing left to fetch, else NULL. */
 const char *channel_over(const struct channel *channel);

@@ -89,21 +89,29 @@ void session_channel_gone(struct session *session)
 	}
 }
 
-/* The bytes that channels have fetched which have more to fetch. */
-static uint64_t fetched(const struct session *session)
+/* Who has not gone on since the last look, and has more to fetch, is cut off. Whether somebody goes on. */
+static bool look_after_channels(struct session *session)
 {
-	uint64_t sum = 0;
-	const struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		sum += channel_over(channel) ? 0 : channel->sent;
-	return sum;
+	bool goes_on = false;
+	struct channel *channel;
+	LIST_FOREACH(channel, &session->channels, link) {
+		bool is_at_end = channel->at.seq > session->kept_last;
+		if (is_at_end || channel->at.seq == channel->fetched)
+			channel_close(channel, "session_ended", true);
+		else
+			goes_on = true;
+		channel->fetched = channel->at.seq;
+	}
+	return goes_on;
 }
 
-static void close_channels(struct session *session, bool now)
+static void close_channels(struct session *session)
 {
 	struct channel *channel;
-	LIST_FOREACH(channel, &session->channels, link)
-		channel_close(channel, "session_ended", now);
+	LIST_FOREACH(channel, &session->channels, link) {
+		channel_close(channel, "session_ended", false);
+		channel->fetched = channel->at.seq;
+	}
 }
 
 void session_ended(struct session *session)
@@ -117,8 +125,7 @@ void session_ended(struct session *session)
 		session->is_saved = session_file_save(session, NULL) == 0;
 	recording_hurry(session->recording);
 	if (!LIST_EMPTY(&session->channels)) {
-		close_channels(session, false);
-		session->fetched = fetched(session);
+		close_channels(session);
 		arm(session, fetch_grace_s);
 	}
 	session_channel_gone(session);
@@ -127,12 +134,8 @@ void session_ended(struct session *session)
 void session_ended_deadline(struct session *session)
 {
 	session->is_late = LIST_EMPTY(&session->channels);
-	if (session->is_late) {
+	if (session->is_late)
 		session_channel_gone(session);
-	} else if (fetched(session) <= session->fetched) {
-		close_channels(session, true);
-	} else {
-		session->fetched = fetched(session);
+	else if (look_after_channels(session))
 		arm(session, fetch_grace_s);
-	}
 }

@@ -49,7 +49,6 @@ struct session {
 	uint64_t record_bytes;        /* that its record may have; 0 = none */
 	uint64_t ended_us, kept_last; /* once it has ended: since 1970, and the last event's seq */
 	uint64_t created_us;          /* since 1970 */
-	uint64_t fetched;             /* by its channels, when the end's deadline was set */
 	size_t collected;             /* bytes that requests keep until they are answered */
 	bool is_counted;              /* in sessions.count */
 	bool is_kept;                 /* kept_open() made it */

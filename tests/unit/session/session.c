@@ -363,6 +363,44 @@ Test(session, who_never_fetches_the_end_is_closed_after_a_while)
 	leave(&viewer);
 }
 
+/* A slow one reads on while a faster one finishes and a third does not read at all: only the third is cut off, and is told
+ * what it missed. */
+Test(session, who_reads_the_end_slowly_reads_all_of_it)
+{
+	enum { SLOW, FAST, STILL, READERS };
+	static const char line[] = "0123456789abcde\n";
+	struct viewer viewers[READERS] = {{0}};
+	struct process *process = house_start(&house, (struct process_options){0}, NULL);
+	for (size_t i = 0; i < READERS; i++)
+		viewer_attach(&viewers[i], &house, (struct channel_options){.has_after = true});
+	for (size_t i = 0; i < 20; i++)
+		house_produce(&house, process, house_actor(&house, process)->out, line, sizeof line - 1);
+	actor_is_over(&house, house_actor(&house, process), EXIT_STATUS(0));
+	end("ended");
+	house_destroyed(&house);
+	uint64_t last = journal_last_seq(house.session->journal);
+	viewer_read_all(&viewers[FAST]);
+	for (size_t i = 0; i < 2; i++) /* its own PARTICIPANT, and LIVE */
+		viewer_read(&viewers[SLOW], 1);
+	for (unsigned looks = 0; looks < 4; looks++) {
+		viewer_read(&viewers[SLOW], 1);
+		house_fire(&house, &house.session->deadline);
+		cr_expect_null(channel_over(viewers[SLOW].channel), "look %u", looks);
+	}
+	viewer_read_all(&viewers[STILL]);
+	struct seen gap = viewer_only(&viewers[STILL], FRAME_GAP);
+	cr_expect(field_uint(&gap) == 1 && field_uint(&gap) == last);
+	cr_expect(viewer_count(&viewers[STILL], FRAME_STATE) == 1 && viewer_count(&viewers[STILL], FRAME_LIVE) == 1);
+	cr_expect_str_eq(channel_over(viewers[STILL].channel), "session_ended");
+	viewer_read_all(&viewers[SLOW]);
+	cr_expect(viewer_count(&viewers[SLOW], FRAME_GAP) == 0 && viewer_count(&viewers[SLOW], FRAME_ENDED) == 1);
+	cr_expect_str_eq(channel_over(viewers[SLOW].channel), "session_ended");
+	for (size_t i = 0; i < READERS; i++) {
+		house.session = i + 1 < READERS ? house.session : NULL;
+		viewer_close(&viewers[i]);
+	}
+}
+
 Test(session, all_sessions_can_be_ended_at_once)
 {
 	struct ear ears[3] = {{.created = 0}};
