@@ -6,6 +6,7 @@
 
 static const ev_tstamp fetch_grace_s = 30.0;  /* until channels that do not fetch the end are closed all the same */
 static const ev_tstamp record_grace_s = 60.0; /* until a record that cannot be finished is kept as it is */
+static const ev_tstamp kept_for_s = 1.0;      /* that one which was read stays open, for who reads it again */
 
 /* More is on disk: whoever waits for it goes on. */
 static void on_recorded(void *owner)
@@ -75,8 +76,8 @@ void session_channel_gone(struct session *session)
 	if (session->state != SESSION_ENDED || !LIST_EMPTY(&session->channels))
 		return;
 	if (session->is_kept) {
-		LIST_REMOVE(session, link);
-		session_release(session);
+		kept_stays_open(session);
+		arm(session, kept_for_s);
 	} else if (!is_worth_keeping(session)) {
 		remove_session(session);
 	} else if (recording_is_whole(session->recording) || session->is_late) {
@@ -134,7 +135,9 @@ void session_ended(struct session *session)
 void session_ended_deadline(struct session *session)
 {
 	session->is_late = LIST_EMPTY(&session->channels);
-	if (session->is_late)
+	if (session->is_kept)
+		kept_close(session);
+	else if (session->is_late)
 		session_channel_gone(session);
 	else if (look_after_channels(session))
 		arm(session, fetch_grace_s);

@@ -92,10 +92,12 @@ void kept_add(struct sessions *sessions, const struct session *session)
 	struct kept_session *row = calloc(1, sizeof *row);
 	if (!row)
 		abort();
+	bool is_whole = session->recording && recording_is_whole(session->recording);
 	*row = (struct kept_session){.end_reason = session->end_reason,
 	                             .created_us = session->created_us,
 	                             .ended_us = session->ended_us,
 	                             .last = session->kept_last,
+	                             .recorded = is_whole ? session->kept_last : 0,
 	                             .bytes = bytes_of(sessions, session->id),
 	                             .is_unsaved = !session->is_saved};
 	memcpy(row->id, session->id, sizeof row->id);
@@ -139,7 +141,7 @@ static bool load_end(struct session *session, int directory)
 /* False where the files do not say whose it was, or hold nothing. */
 static bool end_as_lost(struct session *session, int directory)
 {
-	struct recording *recording = recording_load(directory, NULL);
+	struct recording *recording = recording_load(directory, 0, NULL);
 	uint64_t last = recording ? recording->last : 0;
 	recording_destroy(recording);
 	if (last == 0 || session_file_load(session, directory, NULL) < 0)
@@ -206,6 +208,37 @@ static void save(struct sessions *sessions, struct kept_session *row)
 		close(directory);
 }
 
+void kept_close(struct session *session)
+{
+	struct kept *kept = &session->home->kept;
+	for (size_t i = 0; i < KEPT_OPEN; i++)
+		if (kept->open[i] == session)
+			kept->open[i] = NULL;
+	if (!LIST_EMPTY(&session->channels))
+		return;
+	LIST_REMOVE(session, link);
+	session_release(session);
+}
+
+static void close_all(struct kept *kept)
+{
+	for (size_t i = 0; i < KEPT_OPEN; i++)
+		if (kept->open[i])
+			kept_close(kept->open[i]);
+}
+
+void kept_stays_open(struct session *session)
+{
+	struct kept *kept = &session->home->kept;
+	for (size_t i = 0; i < KEPT_OPEN; i++)
+		if (kept->open[i] == session)
+			return;
+	struct session **place = &kept->open[kept->next_open++ % KEPT_OPEN];
+	if (*place)
+		kept_close(*place);
+	*place = session;
+}
+
 void kept_sweep(struct sessions *sessions)
 {
 	struct kept *kept = &sessions->kept;
@@ -214,6 +247,7 @@ void kept_sweep(struct sessions *sessions)
 		if (row->is_unsaved)
 			save(sessions, row);
 	while (is_over(kept)) {
+		close_all(kept);
 		session_remove_files(sessions, TAILQ_FIRST(&kept->list)->id);
 		forget(kept, TAILQ_FIRST(&kept->list));
 	}
@@ -221,9 +255,9 @@ void kept_sweep(struct sessions *sessions)
 		ev_timer_stop(sessions->loop, &kept->sweep);
 }
 
-static const struct kept_session *find(const struct kept *kept, const char *id, const char *tenant)
+static struct kept_session *find(const struct kept *kept, const char *id, const char *tenant)
 {
-	const struct kept_session *row;
+	struct kept_session *row;
 	TAILQ_FOREACH(row, &kept->list, link)
 		if (strcmp(row->id, id) == 0 && strcmp(row->tenant, tenant) == 0)
 			return row;
@@ -236,11 +270,12 @@ bool kept_has(const struct sessions *sessions, const char *id, const char *tenan
 }
 
 /* Where the records of its processes cannot be read, its events can all the same. */
-static int load(struct session *session, int directory, struct error *err)
+static int load(struct session *session, int directory, struct kept_session *row, struct error *err)
 {
 	if (session_file_load(session, directory, err) < 0)
 		return -1;
-	session->recording = recording_load(directory, err);
+	session->recording = recording_load(directory, row->recorded, err);
+	row->recorded = session->recording ? session->recording->last : 0;
 	session->records = records_open(directory, RECORDS_NAME, NULL);
 	if (session->recording && session->records)
 		session_restore_processes(session);
@@ -250,7 +285,7 @@ static int load(struct session *session, int directory, struct error *err)
 struct session *kept_open(struct sessions *sessions, const char *id, const char *tenant, struct error *err)
 {
 	*err = (struct error){0};
-	const struct kept_session *row = find(&sessions->kept, id, tenant);
+	struct kept_session *row = find(&sessions->kept, id, tenant);
 	if (!row)
 		return NULL;
 	int directory = open_directory(sessions, id);
@@ -259,7 +294,7 @@ struct session *kept_open(struct sessions *sessions, const char *id, const char 
 	struct session *session = session_allocate(sessions, id);
 	session->state = SESSION_ENDED;
 	session->is_kept = true;
-	int result = load(session, directory, err);
+	int result = load(session, directory, row, err);
 	set_end(session, row);
 	close(directory);
 	if (result == 0) {

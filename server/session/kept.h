@@ -16,12 +16,15 @@
 struct session;
 struct sessions;
 
+enum { KEPT_OPEN = 4 /* sessions that stay open for a moment after somebody read them */ };
+
 struct kept_session {
 	TAILQ_ENTRY(kept_session) link;
 	char id[17], name[65], tenant[64], template[65];
 	const char *end_reason;        /* static */
 	uint64_t created_us, ended_us; /* since 1970 */
 	uint64_t last;                 /* seq of its last event */
+	uint64_t recorded;             /* the newest event of its record, or 0: it was not looked at yet */
 	uint64_t bytes;                /* on disk */
 	bool is_unsaved;               /* its session.json does not say yet that it ended: the disk was full */
 };
@@ -31,6 +34,8 @@ struct kept {
 	size_t count, most;                           /* most 0: none is kept */
 	uint64_t bytes, most_bytes, most_age_ms;
 	ev_timer sweep;
+	struct session *open[KEPT_OPEN]; /* that nobody reads, or NULL */
+	size_t next_open;                /* whose place the next one takes */
 };
 
 void kept_init(struct sessions *sessions);
@@ -49,8 +54,13 @@ void kept_unlink_journal(const struct sessions *sessions, const char *id);
 void kept_sweep(struct sessions *sessions);
 
 bool kept_has(const struct sessions *sessions, const char *id, const char *tenant);
-/* The session ID of TENANT, to be read; NULL if none is kept, or with ERR set when it cannot be read any more. It goes when
- * its last channel goes, or by session_channel_gone(). */
+/* The session ID of TENANT, to be read; NULL if none is kept, or with ERR set when it cannot be read any more. It goes a
+ * moment after its last channel, or session_channel_gone(): for that time sessions_find() finds it, since opening it takes
+ * the loop's time. */
 struct session *kept_open(struct sessions *sessions, const char *id, const char *tenant, struct error *err);
+/* Nobody reads SESSION any more: it may stay open. Another one, which has for longer, goes. */
+void kept_stays_open(struct session *session);
+/* Close it, unless somebody reads it again. */
+void kept_close(struct session *session);
 
 #endif

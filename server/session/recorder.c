@@ -348,7 +348,7 @@ struct recording *recording_create(struct recorder *recorder, const char *id, co
 	return recording;
 }
 
-struct recording *recording_load(int directory, struct error *err)
+struct recording *recording_load(int directory, uint64_t last, struct error *err)
 {
 	struct segments segments;
 	if (segments_list(&segments, directory, err) < 0)
@@ -356,9 +356,10 @@ struct recording *recording_load(int directory, struct error *err)
 	struct recording *recording = allocate();
 	recording->bytes = segments.bytes;
 	recording->first = segments.count ? segments.rows[0].first : 1;
-	uint64_t bytes, next = 1;
-	int result = segments.count ? segment_measure(directory, &segments.rows[segments.count - 1], &bytes, &next, err)
-	                            : 0;
+	uint64_t bytes, next = last + 1;
+	int result = 0;
+	if (last == 0 && segments.count > 0)
+		result = segment_measure(directory, &segments.rows[segments.count - 1], &bytes, &next, err);
 	recording->last = next - 1;
 	segments_finish(&segments);
 	if (result == 0)

@@ -55,8 +55,9 @@ void recorder_hired(struct recorder *recorder, int fd);
 /* Record JOURNAL, of session ID, in at most LIMIT bytes. */
 struct recording *recording_create(struct recorder *recorder, const char *id, const struct journal *journal,
                                    uint64_t limit, void (*changed)(void *owner), void *owner);
-/* The finished record of a session that has ended, in its DIRECTORY. NULL on error. */
-struct recording *recording_load(int directory, struct error *err);
+/* The finished record of a session that has ended, in its DIRECTORY. LAST: its newest event, or 0: that is looked for, in as
+ * much as a whole segment. NULL on error. */
+struct recording *recording_load(int directory, uint64_t last, struct error *err);
 void recording_destroy(struct recording *recording); /* NULL is allowed; the segments stay */
 
 /* Something was appended to the journal. NULL is allowed. */
