@@ -44,7 +44,7 @@ struct shell {
 	struct shell_result result;
 	char cwd[SHELL_STATUS_BYTES];
 	const char *lost;      /* why it is being ended, static; or NULL */
-	struct shell_run sync; /* of a restored one: what runs in it is not known */
+	struct shell_run sync; /* goes before what clients ask for: synchronise() */
 };
 
 static struct ev_loop *loop_of(const struct shell *shell)
@@ -144,7 +144,7 @@ static struct shell_run *take_first(struct shell *shell)
 {
 	struct shell_run *run = TAILQ_FIRST(&shell->runs);
 	TAILQ_REMOVE(&shell->runs, run, link);
-	shell->count--;
+	shell->count -= run != &shell->sync;
 	shell->is_running = shell->is_sent = shell->is_draining = false;
 	ev_timer_stop(loop_of(shell), &shell->tick);
 	ev_timer_stop(loop_of(shell), &shell->clock);
@@ -364,6 +364,16 @@ static void sync_is_refused(struct shell_run *run)
 	(void)run;
 }
 
+/* No command is begun before it has told its status once. What runs in a restored one is not known; and one that starts
+ * would die of SIGINT, until bash has installed its handlers. */
+static void synchronise(struct shell *shell, uint64_t wall_ms)
+{
+	shell->sync = (struct shell_run){
+		.wall_ms = wall_ms, .grace_ms = shell->process->grace_ms, .done = sync_is_done, .refused = sync_is_refused};
+	TAILQ_INSERT_HEAD(&shell->runs, &shell->sync, link);
+	begin_next(shell);
+}
+
 void shell_open(struct process *process, int command_fd, int status_fd, bool is_restored)
 {
 	struct shell *shell = calloc(1, sizeof *shell);
@@ -382,14 +392,9 @@ void shell_open(struct process *process, int command_fd, int status_fd, bool is_
 	shell->writable.data = shell->readable.data = shell;
 	shell->tick.data = shell->clock.data = shell->settle.data = shell;
 	ev_io_start(loop_of(shell), &shell->readable);
-	if (is_restored) {
-		shell->sync = (struct shell_run){
-			.wall_ms = restored_ms, .grace_ms = process->grace_ms, .done = sync_is_done, .refused = sync_is_refused};
-		shell_take(shell, &shell->sync);
-		return;
-	}
-	shell->piece_length = shell_text_begin(shell->piece);
-	write_pieces(shell);
+	if (!is_restored)
+		shell->piece_length = shell_text_begin(shell->piece);
+	synchronise(shell, is_restored ? restored_ms : 0);
 }
 
 void shell_close(struct shell *shell)

@@ -237,6 +237,19 @@ def test_a_cancelled_command_is_interrupted(client, shell):
     assert shell.out("echo $kept; ls /tmp") == b"1\nbegun\n"
 
 
+def test_a_command_that_is_cancelled_at_once_does_not_end_its_shell(client, session):
+    """It is given up while bash still starts, which an interrupt would end: the command is out of the queue, and nothing else."""
+    for _ in range(15):
+        shell = Shell(client, session)
+        number = next(client.ids)
+        client.send(0, [0, number, "shell.run", [{"session": session, "process": shell.process, "command": "sleep 5"}]], [3, number])
+        with pytest.raises(RemoteError) as cancelled:
+            client.answer(number)
+        assert cancelled.value.code == "cancelled" and (cancelled.value.data or {}).get("state") in (None, "interrupted"), cancelled.value.data
+        assert shell.out("echo alive") == b"alive\n"
+        client.call("process.kill", session=session, process=shell.process)
+
+
 def test_a_client_that_leaves_interrupts_its_command(server, client, session):
     shell = Shell(client, session)
     with server.client() as other:
