@@ -20,6 +20,7 @@ struct input_client {
 	struct journal_stdin_slot *slot; /* what was written stands there */
 	uint64_t taken;                  /* offset up to which bytes were taken */
 	uint64_t end;                    /* 1 + the offset of the end that was taken last; 0: none */
+	uint64_t *end_written;           /* the same of one that a terminal got, in the journal */
 	bool ack_due;
 };
 
@@ -144,13 +145,16 @@ static void accept_bytes(struct input *input, struct input_chunk *chunk, size_t 
 	input->unacknowledged += bytes;
 }
 
-/* What a later gateway must know of a write under way stands in the journal's header: its length, or its place ahead. */
+/* What a later gateway must know of a write under way stands in the journal's header: its length, or its place ahead, or at
+ * which offset a terminal gets its end. */
 static void note_intent(struct input_chunk *chunk, size_t bytes)
 {
 	if (!chunk->from)
 		return; /* nobody sends it again */
 	struct journal_stdin_slot *slot = chunk->from->slot;
-	if (chunk->ahead != 0)
+	if (chunk->is_end)
+		*chunk->from->end_written = bytes > 0 ? slot->accepted + 1 : 0;
+	else if (chunk->ahead != 0)
 		slot->ahead = bytes > 0 ? chunk->ahead : 0;
 	else if (!chunk->is_control)
 		__atomic_store_n(&slot->intent, (uint32_t)bytes, __ATOMIC_RELEASE);
@@ -191,7 +195,8 @@ static ssize_t write_some(struct input *input, struct input_chunk *chunk)
 		interrupt_typed(&input->interrupt, chunk->bytes + chunk->done, (size_t)wrote, chunk->length);
 	if (wrote > 0)
 		input->process->session->home->counters.input_bytes += (size_t)wrote;
-	if (wrote < 0 || chunk->ahead == 0)
+	bool stays_noted = chunk->ahead != 0 || chunk->is_end; /* since no offset counts it yet, or ever */
+	if (wrote < 0 || !stays_noted)
 		note_intent(chunk, 0);
 	return wrote;
 }
@@ -327,6 +332,8 @@ static struct input_client *client_of(struct input *input, const uint8_t id[CLIE
 	memcpy(client->client, id, CLIENT_ID_BYTES);
 	client->slot = slot;
 	client->taken = accepted_of(client);
+	client->end_written = journal_stdin_end(journal, slot);
+	client->end = *client->end_written;
 	LIST_INSERT_HEAD(&input->clients, client, link);
 	return client;
 }

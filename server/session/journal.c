@@ -39,6 +39,8 @@ struct header {
 	uint8_t canary[CANARY_BYTES];      /* stands in a read's target until the read overwrites it: guard() */
 	struct intent intent;
 	struct journal_stdin_slot stdin_slots[JOURNAL_STDIN_SLOTS];
+	/* What an earlier version left here is 0, which is what it knew, so that its journals are this one's as well. */
+	uint64_t stdin_ends[JOURNAL_STDIN_SLOTS];
 };
 _Static_assert(sizeof(struct header) <= PAGE, "the header is one page");
 _Static_assert(sizeof(struct journal_stdin_slot) == 40, "a slot's form is fixed");
@@ -393,8 +395,14 @@ struct journal_stdin_slot *journal_stdin(struct journal *journal, const uint8_t 
 	if (!make || !free_slot)
 		return NULL;
 	*free_slot = (struct journal_stdin_slot){.process = process};
+	*journal_stdin_end(journal, free_slot) = 0;
 	memcpy(free_slot->client, client, CLIENT_ID_BYTES);
 	return free_slot;
+}
+
+uint64_t *journal_stdin_end(struct journal *journal, const struct journal_stdin_slot *slot)
+{
+	return &journal->header->stdin_ends[slot - journal->header->stdin_slots];
 }
 
 struct journal_stdin_slot *journal_stdin_row(struct journal *journal, size_t i)

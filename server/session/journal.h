@@ -93,6 +93,8 @@ const uint8_t *journal_frame(const struct journal *journal, uint64_t position, s
 /* The slot of CLIENT and PROCESS; made when there is none and MAKE is set. NULL when all are taken. */
 struct journal_stdin_slot *journal_stdin(struct journal *journal, const uint8_t client[CLIENT_ID_BYTES],
                                          uint32_t process, bool make);
+/* 1 + the offset of the end of input that was written to a terminal last, or 0; it stands in the header page, too. */
+uint64_t *journal_stdin_end(struct journal *journal, const struct journal_stdin_slot *slot);
 struct journal_stdin_slot *journal_stdin_row(struct journal *journal, size_t i); /* 0 ... JOURNAL_STDIN_SLOTS - 1 */
 void journal_stdin_forget(struct journal *journal, uint32_t process); /* free the slots of a process that is done */
 

@@ -349,6 +349,29 @@ def test_survivors_are_ended_by_the_next_gateway(start_server):
         client.call("session.end", session=session)
 
 
+def test_the_end_of_a_terminals_input_counts_once(start_server):
+    """EOF ended `cat`; a client that lost its gateway sends it again, since it is not acknowledged: the shell behind it goes on."""
+    server = start_server()
+    view = View(0)
+    with server.client() as client:
+        session = client.create()
+        channel = client.attach(session, view)
+        process = client.shell(session, "cat; echo first; cat; echo second", terminal={"cols": 80, "rows": 24})
+        channel.send([STDIN, process, 0, b"hi\n"], [EOF, process, 3])
+        channel.wait(lambda seen: b"first" in seen.bytes(process, TTY))
+        server.process.send_signal(signal.SIGUSR2)
+        client.wait_closed()
+    with again(server, client_id=client.client_id) as client:
+        channel = client.attach(session, view)
+        assert [process, 3] in channel.answer["stdin"]
+        channel.send([EOF, process, 3], [STDIN, process, 3, b"still\n"])
+        channel.wait(lambda seen: seen.bytes(process, TTY).count(b"still") == 2)
+        assert b"second" not in view.bytes(process, TTY)
+        channel.send([EOF, process, 9])
+        assert channel.wait_exit(process)["exit_code"] == 0
+        client.call("session.end", session=session)
+
+
 def again(server, seconds=PATIENCE, **options):
     """A client, as soon as there is a gateway that takes one."""
     deadline = time.monotonic() + seconds

@@ -493,6 +493,59 @@ Test(input, a_terminal_gets_its_end_of_file_character)
 	cr_expect_eq(actor->stdin_closes, 0);
 }
 
+/* How many bytes a terminal's program gets when ada sends EOF at offset 2 to the next gateway. */
+static size_t send_end_again(struct process *process, const struct actor *actor)
+{
+	struct input next; /* as another gateway has it, which knows what stands in the journal */
+	char got[16];
+	size_t have = 0;
+	input_init(&next, process);
+	input_open(&next, process->input.fd, true);
+	cr_expect_eq(input_taken(&next, ada.client), 2);
+	cr_expect_eq(input_take_end(&next, &ada, 2).code, ERROR_CODE_NONE);
+	for (int i = 0; i < 20; i++, usleep(1000))
+		have += actor_read(actor->out, got + have, sizeof got - have);
+	cr_expect_eq(input_take(&next, &ada, 2, (const uint8_t *)"c", 1).code, ERROR_CODE_NONE);
+	cr_expect_eq(input_take_end(&next, &ada, 3).code, ERROR_CODE_NONE);
+	for (int i = 0; i < 20; i++, usleep(1000))
+		have += actor_read(actor->out, got + have, sizeof got - have);
+	cr_expect(have >= 2 && memcmp(got + have - 2, "c\005", 2) == 0, "at another offset it is another");
+	input_close(&next);
+	input_finish(&next);
+	return have - 2;
+}
+
+/* A client that lost its gateway sends EOF again: what it ended is over, and the next to read would end of it, too. */
+Test(input, a_terminals_end_counts_once_over_a_change_of_gateway)
+{
+	for (int is_written = 0; is_written < 2; is_written++) {
+		struct process *process;
+		struct actor *actor = begin(true, &process);
+		set_mode(actor, 0, 3);
+		expect_taken(process, &ada, 0, "ab");
+		if (is_written)
+			cr_assert_eq(input_take_end(&process->input, &ada, 2).code, ERROR_CODE_NONE);
+		char got[4];
+		size_t have = 0, wanted = is_written ? 3 : 2;
+		for (int i = 0; i < 200 && have < wanted; i++, usleep(1000))
+			have += actor_read(actor->out, got + have, sizeof got - have);
+		cr_assert_eq(have, wanted);
+		cr_expect_eq(send_end_again(process, actor), is_written ? 0 : 1);
+	}
+}
+
+/* One that waited behind what the program did not read was not written: it is when it is sent again. */
+Test(input, an_end_that_was_not_written_is_not_remembered)
+{
+	struct process *process;
+	begin(true, &process);
+	uint64_t sent = fill(process);
+	cr_assert_eq(input_take_end(&process->input, &ada, sent).code, ERROR_CODE_NONE);
+	struct journal *journal = house.session->journal;
+	struct journal_stdin_slot *slot = journal_stdin(journal, ada.client, process->number, false);
+	cr_expect_eq(*journal_stdin_end(journal, slot), 0);
+}
+
 /* Where the terminal would make a signal of it, the interrupt character does not wait behind a paste. */
 Test(input, a_signal_character_overtakes)
 {

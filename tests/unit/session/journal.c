@@ -238,13 +238,15 @@ Test(journal, sixty_four_input_offsets_and_not_one_more)
 		cr_assert_not_null(slots[i]);
 		cr_assert(slots[i]->accepted == 0 && slots[i]->intent == 0);
 		slots[i]->accepted = 1000 + i;
+		cr_assert_eq(*journal_stdin_end(journal, slots[i]), 0);
+		*journal_stdin_end(journal, slots[i]) = 1001 + i;
 	}
 	name_client(client, 99);
 	cr_expect_null(journal_stdin(journal, client, 1, true), "one too many");
 	for (unsigned i = 0; i < JOURNAL_STDIN_SLOTS; i++) {
 		name_client(client, i / 2);
 		cr_expect_eq(journal_stdin(journal, client, 1 + i % 2, i % 3 == 0), slots[i]);
-		cr_expect_eq(slots[i]->accepted, 1000 + i);
+		cr_expect(slots[i]->accepted == 1000 + i && *journal_stdin_end(journal, slots[i]) == 1001 + i);
 	}
 	journal_stdin_forget(journal, 2);
 	for (unsigned i = 0; i < JOURNAL_STDIN_SLOTS / 2; i++) {
@@ -254,7 +256,7 @@ Test(journal, sixty_four_input_offsets_and_not_one_more)
 		             "the other process keeps its own");
 		const struct journal_stdin_slot *again = journal_stdin(journal, client, 3, true);
 		cr_assert_not_null(again, "a forgotten slot is used again");
-		cr_expect_eq(again->accepted, 0, "and does not remember");
+		cr_expect(again->accepted == 0 && *journal_stdin_end(journal, again) == 0, "and does not remember");
 	}
 	name_client(client, 99);
 	cr_expect_null(journal_stdin(journal, client, 4, true));
