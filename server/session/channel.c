@@ -314,6 +314,8 @@ static void skip_to_recent(struct channel *channel)
 	uint64_t next;
 	if (channel->mode != CHANNEL_LIVE || !channel->live_sent || !journal)
 		return;
+	if (channel->own.length > CHANNEL_OWN_BYTES / 4)
+		return; /* a large screen goes first: behind it a state might have no room */
 	bool is_behind = history_is_behind(&channel->at), has_screens = channel->session->display_cells > 0;
 	if ((is_behind && has_screens) || (!is_behind && is_terminal_stale(channel)))
 		next = journal_last_seq(journal) + 1; /* where screens can be shown */

@@ -407,10 +407,8 @@ Test(input, an_answer_does_not_wait_behind_the_first_input)
 		.terminal = true, .cols = 80, .rows = 24, .input = bytes, .input_length = sizeof bytes};
 	struct process *process = house_start(&house, options, NULL);
 	struct actor *actor = house_actor(&house, process);
-	uint64_t queued = input_queued(&process->input);
-	cr_assert_gt(queued, INPUT_ANSWERS);
+	cr_assert_gt(input_queued(&process->input), INPUT_ANSWERS);
 	input_answer(&process->input, "answer", 6);
-	cr_assert_eq(input_queued(&process->input), queued + 6, "it was not dropped");
 	char got[4096];
 	size_t last = 0, total = 0;
 	for (int turns = 0; turns < 20000 && total < sizeof bytes + 6; turns++, house_turn(&house)) {
