@@ -114,5 +114,6 @@ bool channel_state_write(struct channel *channel, uint64_t *next)
 
 bool channel_state_is_awaited(const struct channel *channel)
 {
-	return channel->awaited != 0 && lookout_is_under_way(channel->session);
+	return channel->awaited != 0 && channel->session->lookout.from == channel->awaited &&
+	       lookout_is_under_way(channel->session);
 }

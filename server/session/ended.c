@@ -99,8 +99,7 @@ static bool look_after_channels(struct session *session)
 		bool is_at_end = channel->at.seq > session->kept_last;
 		if (is_at_end || channel->at.seq == channel->fetched)
 			channel_close(channel, "session_ended", true);
-		else
-			goes_on = true;
+		goes_on |= channel->at.seq <= session->kept_last; /* one that was cut off may have to wait for that */
 		channel->fetched = channel->at.seq;
 	}
 	return goes_on;

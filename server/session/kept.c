@@ -275,7 +275,9 @@ static int load(struct session *session, int directory, struct kept_session *row
 	if (session_file_load(session, directory, err) < 0)
 		return -1;
 	session->recording = recording_load(directory, row->recorded, err);
-	row->recorded = session->recording ? session->recording->last : 0;
+	/* a worker may still write what its session did not wait for */
+	bool is_whole = session->recording && session->recording->last >= row->last;
+	row->recorded = is_whole ? session->recording->last : 0;
 	session->records = records_open(directory, RECORDS_NAME, NULL);
 	if (session->recording && session->records)
 		session_restore_processes(session);

@@ -15,7 +15,7 @@ struct sought { /* of one process */
 bool lookout_offset(const struct process *process, size_t i, uint64_t next, uint64_t *offset)
 {
 	const struct quiet *looked = &process->looked[i];
-	bool is_past = process->record->newest[i] < next, is_known = looked->from <= next && next <= looked->until;
+	bool is_past = process->newest[i] < next, is_known = looked->from <= next && next <= looked->until;
 	if (is_past)
 		*offset = process->sources[i].offset;
 	else if (is_known)
@@ -47,15 +47,18 @@ void lookout_stop(struct session *session)
 	*lookout = (struct lookout){.session = session};
 }
 
-/* False: all is known of PROCESS. */
-static bool seek(struct lookout *lookout, struct sought *row, const struct process *process)
+/* False: all is known of PROCESS, and stays so when it writes meanwhile. */
+static bool seek(struct lookout *lookout, struct sought *row, struct process *process)
 {
 	uint64_t known;
 	size_t before = lookout->unseen;
 	*row = (struct sought){.process = process->number};
 	for (size_t i = 0; i < process->source_count; i++) {
-		if (lookout_offset(process, i, lookout->from, &known))
+		if (lookout_offset(process, i, lookout->from, &known)) {
+			if (process->newest[i] < lookout->from)
+				process->looked[i] = (struct quiet){lookout->from, lookout->until + 1, known};
 			continue;
+		}
 		row->streams[i].is_sought = true;
 		row->streams[i].found = (struct quiet){lookout->from, lookout->until + 1, process->sources[i].offset};
 		lookout->unseen++;
@@ -71,7 +74,7 @@ static void begin(struct session *session, uint64_t next)
 	lookout->rows = calloc(session->process_count + 1, sizeof *lookout->rows);
 	if (!lookout->rows)
 		abort();
-	const struct process *process;
+	struct process *process;
 	TAILQ_FOREACH(process, &session->processes, link)
 		if (seek(lookout, &lookout->rows[lookout->count], process))
 			lookout->count++;

@@ -78,6 +78,7 @@ struct process {
 	uint64_t output_limit, output_total, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
 	uint8_t client[CLIENT_ID_BYTES];
 	struct source sources[PROCESS_STREAMS];
+	uint64_t newest[PROCESS_STREAMS];     /* no OUTPUT of the stream has a higher seq; 0: there is none */
 	struct quiet looked[PROCESS_STREAMS]; /* what was found of its streams (lookout.h) */
 	size_t source_count;
 	struct input input;

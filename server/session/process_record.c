@@ -137,6 +137,8 @@ struct process *process_restore(struct session *session, struct process_record *
 	process->forgotten = record->forgotten;
 	process->is_empty = record->forgotten;
 	process->awaits_init = !record->forgotten;
+	for (size_t i = 0; i < PROCESS_STREAMS; i++)
+		process->newest[i] = history_last(session); /* at most */
 	if (process->state == PROCESS_DONE)
 		process->exited_seq = record->exited_seq;
 	restore_ending(process, record);

@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096 };
 
-static const uint8_t magic[8] = {'r', 'e', 'c', 'o', 'r', 'd', 's', 4};
+static const uint8_t magic[8] = {'r', 'e', 'c', 'o', 'r', 'd', 's', 3};
 
 struct head {
 	uint8_t magic[8];

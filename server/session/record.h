@@ -24,7 +24,6 @@ struct process_record {
 	uint32_t state;  /* enum process_state */
 	uint64_t started_seq, exited_seq, started_us;
 	uint64_t offsets[PROCESS_STREAMS];
-	uint64_t newest[PROCESS_STREAMS]; /* no OUTPUT of the stream has a higher seq; 0: there is none */
 	uint64_t output_limit, grace_ms, idle_ms, cpu_ms, wall_ms, disconnect_ms;
 	uint64_t signals;        /* struct intervention's */
 	uint64_t grace_until_us; /* in the session's time: TERM was sent, and KILL is due; 0 = it is not */

@@ -19,6 +19,7 @@ static const ev_tstamp come_back_s = 1.0; /* what the shell has when its command
 static const ev_tstamp settle_s =
 	0.05; /* after an interrupt: init's signals have no answer, and must not hit the next */
 static const uint64_t restored_ms = 200; /* what an earlier gateway's command has to end by itself */
+static const uint64_t begun_ms = 30000;  /* until a shell that does not come up is ended */
 enum { ASKED_MOST = 3 };
 
 const char *const shell_argv[] = {"bash", "--norc", "--noprofile", "--noediting", "-i", NULL};
@@ -394,7 +395,7 @@ void shell_open(struct process *process, int command_fd, int status_fd, bool is_
 	ev_io_start(loop_of(shell), &shell->readable);
 	if (!is_restored)
 		shell->piece_length = shell_text_begin(shell->piece);
-	synchronise(shell, is_restored ? restored_ms : 0);
+	synchronise(shell, is_restored ? restored_ms : begun_ms);
 }
 
 void shell_close(struct shell *shell)

@@ -120,13 +120,11 @@ static bool source_take(struct source *source, uint64_t most)
 		return false;
 	}
 	const struct journal_source from = {source->fd, process->number, source->stream, source->offset};
-	uint64_t *newest = &process->record->newest[source - process->sources], before = *newest;
-	*newest = journal_last_seq(process->session->journal) + 1; /* at most, for a gateway that finds what was read */
 	enum journal_read_end end;
 	const uint8_t *bytes;
 	size_t got = session_read_output(process->session, &from, room, &end, &bytes);
-	if (got == 0)
-		*newest = before;
+	if (got > 0)
+		process->newest[source - process->sources] = journal_last_seq(process->session->journal);
 	source->offset += got;
 	process->record->offsets[source - process->sources] = source->offset;
 	source->drain -= got < source->drain ? got : source->drain;

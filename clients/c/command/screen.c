@@ -10,7 +10,6 @@ enum {
 	ENQUIRY = 0x05,
 	BELL = 0x07,
 	SHIFT_OUT = 0x0e,
-	SHIFT_IN = 0x0f,
 	CANCEL = 0x18,
 	SUBSTITUTE = 0x1a,
 	ESCAPE = 0x1b,
@@ -23,18 +22,17 @@ enum { CONTROL_BYTES = 250, NUMBER_MOST = 65535 };
 
 /* The modes that may be set and reset (ECMA-48's, DEC's private ones and xterm's), and how a shell's screen has them. No
  * other passes: there are those that lock the keyboard (2), echo twice (12), show controls as text (3), leave UTF-8 (?2),
- * resize the window (?40), make keys be other bytes (?67, ?1036, ?9001), or the terminal report by itself (?2031, ?2048). */
+ * resize the window (?3, ?40), make keys be other bytes (?67, ?1036, ?9001), or the terminal report by itself (?2031, ?2048). */
 static const struct mode {
 	unsigned number;
 	bool is_private, standard;
 } MODES[] = {
-	{4, false, false},   {20, false, false},  {34, false, true},   {1, true, false},    {3, true, false},
-	{4, true, false},    {5, true, false},    {6, true, false},    {7, true, true},     {8, true, true},
-	{9, true, false},    {12, true, false},   {25, true, true},    {45, true, false},   {47, true, false},
-	{66, true, false},   {69, true, false},   {1000, true, false}, {1001, true, false}, {1002, true, false},
-	{1003, true, false}, {1004, true, false}, {1005, true, false}, {1006, true, false}, {1007, true, true},
-	{1015, true, false}, {1016, true, false}, {2004, true, false}, {2026, true, false}, {1047, true, false},
-	{1049, true, false},
+	{4, false, false},   {20, false, false},  {34, false, true},   {1, true, false},    {4, true, false},
+	{5, true, false},    {6, true, false},    {7, true, true},     {8, true, true},     {9, true, false},
+	{12, true, false},   {25, true, true},    {45, true, false},   {47, true, false},   {66, true, false},
+	{69, true, false},   {1000, true, false}, {1001, true, false}, {1002, true, false}, {1003, true, false},
+	{1004, true, false}, {1005, true, false}, {1006, true, false}, {1007, true, true},  {1015, true, false},
+	{1016, true, false}, {2004, true, false}, {2026, true, false}, {1047, true, false}, {1049, true, false},
 };
 
 enum { MODE_ROWS = sizeof(MODES) / sizeof(MODES[0]) };
@@ -217,20 +215,17 @@ static void forget_modes(struct screen *screen)
 {
 	memset(screen->differs, 0, sizeof(screen->differs));
 	screen->has_keypad = screen->has_colour = screen->has_region = screen->has_cursor_style = false;
-	screen->charsets = 0;
+	screen->has_charset = false;
 }
 
-/* Which of the sets in use is not ASCII: a shell's prompt would be made of lines and corners. */
+/* Whether a set in use may be another than ASCII: a shell's prompt would be made of lines and corners. A program that goes
+ * back to ASCII has not undone it: with the cursor, and the first screen, a set comes back as well. */
 static void note_charset(struct screen *screen, char mark, const char *set, char final)
 {
-	unsigned changed = mark == '(' ? SCREEN_G0 : mark == ')' || mark == '-' ? SCREEN_G1 : 0;
+	bool is_ascii = (mark == '(' || mark == ')') && strcmp(set, "B") == 0;
 
-	if (changed && strcmp(set, "B") == 0 && mark != '-')
-		screen->charsets &= ~changed;
-	else
-		screen->charsets |= changed;
-	if (!mark && (final == 'n' || final == 'o'))
-		screen->charsets |= SCREEN_SHIFTED;
+	screen->has_charset |= strchr("()-", mark) && mark && !is_ascii;
+	screen->has_charset |= !mark && (final == 'n' || final == 'o');
 }
 
 /* Held: "ESC 7", "ESC ( 0". */
@@ -382,10 +377,7 @@ static size_t execute(struct screen *screen, uint8_t byte, uint8_t *out)
 
 	if (byte == ENQUIRY || (screen->only_sounds && byte != BELL) || (screen->only_text && !is_text))
 		return 0;
-	if (byte == SHIFT_OUT)
-		screen->charsets |= SCREEN_SHIFTED;
-	if (byte == SHIFT_IN)
-		screen->charsets &= ~(unsigned)SCREEN_SHIFTED;
+	screen->has_charset |= byte == SHIFT_OUT;
 	return put_bytes(out, &byte, 1);
 }
 
@@ -557,8 +549,8 @@ size_t screen_restore(const struct screen *screen, char out[SCREEN_RESTORE_BYTES
 		bool is_set;
 		const char *undo;
 	} rows[] = {
-		{screen->charsets != 0, "\033(B\033)B\017"}, {screen->has_region, "\0337\033[r\0338"},
-		{screen->has_cursor_style, "\033[0 q"},      {screen->has_keys, UNDO_KEYS},
+		{screen->has_charset, "\033(B\033)B\017"}, {screen->has_region, "\0337\033[r\0338"},
+		{screen->has_cursor_style, "\033[0 q"},    {screen->has_keys, UNDO_KEYS},
 		{screen->has_palette, UNDO_PALETTE},
 	};
 	/* once before the alternate screen is left, since each of the two screens has its own */

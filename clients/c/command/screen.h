@@ -23,9 +23,6 @@ enum {
 	SCREEN_GROWTH = 3, /* a byte that is not UTF-8 becomes three */
 };
 
-/* What is not ASCII in a set of characters: that of the terminal's two, and which of them is used. */
-enum { SCREEN_G0 = 1, SCREEN_G1 = 2, SCREEN_SHIFTED = 4 };
-
 enum screen_state { SCREEN_GROUND, SCREEN_ESCAPE, SCREEN_CONTROL, SCREEN_STRING, SCREEN_DROPPED, SCREEN_PASSED };
 
 struct screen {
@@ -39,8 +36,7 @@ struct screen {
 	size_t character_length;
 	char title[SCREEN_TITLE_BYTES]; /* the last that the program gave itself, without control characters */
 	bool differs[SCREEN_MODES];     /* rows of the table of modes that are not as a shell expects them */
-	unsigned charsets;
-	bool has_keypad, has_colour, has_region, has_cursor_style, has_keys, has_palette;
+	bool has_charset, has_keypad, has_colour, has_region, has_cursor_style, has_keys, has_palette;
 };
 
 void screen_init(struct screen *screen);

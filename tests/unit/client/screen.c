@@ -154,7 +154,8 @@ Test(screen, takes_out_modes_that_may_not_be_set)
 		{"\033[?s\033[?rx", "x"},
 		{"\033[?1049;;25h", "\033[?1049;;25h"},
 		{"\033[?;1h", "\033[?;1h"},
-		{"\033[?3;4l\033[4l\033[20h", "\033[?3;4l\033[4l\033[20h"},
+		{"\033[?4l\033[4l\033[20h", "\033[?4l\033[4l\033[20h"},
+		{"\033[?3h\033[?3;4l", ""},
 		{"\033[?1048h", "\033[?1048h"},
 	};
 
@@ -289,7 +290,9 @@ Test(screen, undoes_what_was_set_in_an_unusual_way)
 		{"\033[;10r", "\0337\033[r\0338\033[0m"},
 		{"\033[?8l\033[?12h", "\033[?8h\033[?12l\033[0m"},
 		{"\033(0", "\033(B\033)B\017\033[0m"},
-		{"\033(0\033(B\016\017", ""},
+		{"\033(0\033(B\016\017", "\033(B\033)B\017\033[0m"},
+		{"\033(B\033[m", ""},
+		{"\033(0\033[?1049h\033(B", "\033[?1049l\033(B\033)B\017\033[0m"},
 		{"\016", "\033(B\033)B\017\033[0m"},
 		{"\033[?1049h\033[>1u", "\033[>4m\033[<65535u\033[?1049l\033[>4m\033[<65535u\033[0m"},
 	};
@@ -310,7 +313,7 @@ Test(screen, has_room_for_all_that_is_undone)
 
 	screen_init(&screen);
 	memset(screen.differs, true, sizeof screen.differs);
-	screen.charsets = SCREEN_G0;
+	screen.has_charset = true;
 	screen.has_keypad = screen.has_colour = screen.has_region = true;
 	screen.has_cursor_style = screen.has_keys = screen.has_palette = true;
 	cr_expect(strlen(restored(&screen)) <= SCREEN_RESTORE_BYTES);

@@ -67,6 +67,7 @@ export class SandbarTerminal extends HTMLElement {
 		this.observer.disconnect();
 		this.addon = null;
 		this.leaveSeat();
+		this.leaveSeat = () => undefined;
 		this.terminal?.dispose();
 		this.terminal = null;
 	}
