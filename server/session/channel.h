@@ -87,7 +87,8 @@ struct channel {
 	uint64_t live_after; /* LIVE is due behind this event */
 	bool live_sent, has_credit;
 	uint64_t awaited; /* the event behind a gap that is looked at before the gap is told, or 0; … */
-	unsigned awaits;  /* … and how many came before it in vain */
+	unsigned awaits;  /* … how many came before it in vain, … */
+	double awaits_s;  /* … and since when (ev_now()) */
 	struct screens screens;
 	const char *closing;   /* why it ends once everything was fetched, or NULL */
 	uint64_t fetched;      /* its cursor, when it was last looked whether it fetches the end; 0: never */

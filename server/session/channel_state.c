@@ -6,6 +6,8 @@
 
 enum { STATE_AWAITS = 8 /* how often the gap may grow while it is looked how things stand behind it */ };
 
+static const ev_tstamp live_wait_s = 1.0; /* that who is live waits for that at most, rather than for what is new */
+
 /* One process that STATE tells of, and the offsets at which its output goes on. */
 struct standing {
 	const struct process *process;
@@ -95,15 +97,24 @@ static bool write_gap(struct channel *channel, uint64_t next)
 	return is_known;
 }
 
+/* Others' looks may go first for as long as they fall behind. */
+static bool is_overdue(const struct channel *channel)
+{
+	bool is_live = channel->mode == CHANNEL_LIVE && channel->live_sent;
+	return is_live && channel->awaited != 0 && ev_now(channel->session->home->loop) - channel->awaits_s > live_wait_s;
+}
+
 bool channel_state_write(struct channel *channel, uint64_t *next)
 {
 	bool is_told = write_gap(channel, *next);
+	if (!is_told && channel->awaited == 0)
+		channel->awaits_s = ev_now(channel->session->home->loop);
 	if (!is_told && channel->awaited != *next) {
 		channel->awaited = *next;
 		channel->awaits++;
 	}
 	/* What is recorded goes away faster than it can be looked through: behind the newest event all is known. */
-	if (!is_told && channel->awaits > STATE_AWAITS) {
+	if (!is_told && (channel->awaits > STATE_AWAITS || is_overdue(channel))) {
 		*next = history_last(channel->session) + 1;
 		is_told = write_gap(channel, *next);
 	}
@@ -115,5 +126,5 @@ bool channel_state_write(struct channel *channel, uint64_t *next)
 bool channel_state_is_awaited(const struct channel *channel)
 {
 	return channel->awaited != 0 && channel->session->lookout.from == channel->awaited &&
-	       lookout_is_under_way(channel->session);
+	       lookout_is_under_way(channel->session) && !is_overdue(channel);
 }
