@@ -204,6 +204,7 @@ async function typeInto(pages: readonly Page[], texts: readonly string[]): Promi
 	}
 	for (const text of texts) {
 		const [page, element] = [pages[Number(text.charAt(0))], Number(text.charAt(1))];
+		await page?.bringToFront(); // what is behind another is given little time
 		await page?.evaluate(
 			({ at, typed }) => document.querySelectorAll<Embedded>("sandbar-terminal")[at]?.write(typed),
 			{ at: element, typed: `${text}\r` },
