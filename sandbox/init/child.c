@@ -173,8 +173,7 @@ static bool take_all(const struct step *steps, size_t count, const struct child_
 	for (size_t i = 0; i < count; i++) {
 		if (steps[i].take(plan) == 0)
 			continue;
-		plan->note->errnum = errno;
-		plan->note->phase = steps[i].phase;
+		note_fail(plan->note, steps[i].phase, errno);
 		return false;
 	}
 	return true;

@@ -28,4 +28,11 @@ struct note {
 
 struct ending ending_make(int status, const struct rusage *usage);
 
+/* PHASE of the start has failed. */
+static inline void note_fail(struct note *note, uint32_t phase, int errnum)
+{
+	note->errnum = errnum;
+	note->phase = phase;
+}
+
 #endif

@@ -119,8 +119,7 @@ void process_set_answered(struct process_table *table, struct process *process)
 
 void process_fail(struct process *process, enum init_phase phase, int errnum)
 {
-	process->note->phase = phase;
-	process->note->errnum = errnum;
+	note_fail(process->note, phase, errnum);
 	process->state = PROCESS_FAILED;
 	process->owed = OWES_ANSWER;
 	close_outcome(process);
@@ -162,8 +161,8 @@ static int decide(struct process_table *table, struct process *process)
 	if (note->phase != 0) {
 		process_fail(process, note->phase, note->errnum);
 	} else if ((process->flags & INIT_SUBREAPER || process->is_spare) && note->leader == 0) {
-		process_fail(process, INIT_PHASE_FORK,
-		             ECHILD); /* its parent was killed before it had forked, or the spare was */
+		/* its parent was killed before it had forked, or the spare was */
+		process_fail(process, INIT_PHASE_FORK, ECHILD);
 	} else {
 		process->state = PROCESS_RUNNING;
 		process->owed |= OWES_ANSWER;

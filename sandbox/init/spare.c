@@ -46,12 +46,6 @@ static int keep_only(int *kept, size_t count)
 	return (int)syscall(SYS_close_range, low, UINT_MAX, 0);
 }
 
-static void fail(struct note *note, enum init_phase phase, int errnum)
-{
-	note->errnum = errnum;
-	note->phase = phase;
-}
-
 /* Whether START came. */
 static bool receive_go(int socket, int flags, struct go *go, int fds[GO_FDS], struct note *note)
 {
@@ -67,7 +61,8 @@ static bool receive_go(int socket, int flags, struct go *go, int fds[GO_FDS], st
 		return false;
 	struct cmsghdr *part = CMSG_FIRSTHDR(&packet);
 	if (!part || packet.msg_flags & MSG_CTRUNC)
-		fail(note, INIT_PHASE_STREAMS, EMFILE); /* the user's processes can lower the limits of one of their user */
+		note_fail(note, INIT_PHASE_STREAMS,
+		          EMFILE); /* the user's processes can lower the limits of one of their user */
 	else
 		memcpy(fds, CMSG_DATA(part), part->cmsg_len - CMSG_LEN(0));
 	return true;
@@ -81,8 +76,7 @@ static _Noreturn void become(const struct init *init, const struct note *own, co
 	struct payload payload = {0};
 	int wrong = payload_map(&payload, fds[GO_PAYLOAD], go->argc, go->envc);
 	if (wrong) {
-		note->errnum = wrong;
-		note->phase = INIT_PHASE_PAYLOAD;
+		note_fail(note, INIT_PHASE_PAYLOAD, wrong);
 		_exit(127);
 	}
 	struct stdio stdio = STDIO_NONE;
@@ -109,14 +103,14 @@ static _Noreturn void wait_in_leaf(const struct init *init, int socket, const in
 		.settings = &init->settings, .note = &note, .leaf_fds = leaf_fds, .leaf_count = leaf_count};
 	memcpy(kept + 2, leaf_fds, leaf_count * sizeof *leaf_fds);
 	if (keep_only(kept, 2 + leaf_count) < 0)
-		fail(&note, INIT_PHASE_STREAMS, errno);
+		note_fail(&note, INIT_PHASE_STREAMS, errno);
 	else
 		child_prepare(&plan);
 	/* Who cannot be the process leaves, and START forks; unless START has come already. */
 	if (receive_go(socket, note.phase ? MSG_DONTWAIT : 0, &go, fds, &note)) {
 		if (!note.phase)
 			become(init, &note, &go, fds);
-		fail(&init->table.notes[go.row], note.phase, note.errnum);
+		note_fail(&init->table.notes[go.row], note.phase, note.errnum);
 	}
 	_exit(127);
 }

@@ -58,8 +58,7 @@ _Noreturn void subreaper_run(const struct child_plan *plan, int reports, uint32_
 	if (leader == 0)
 		child_run(plan);
 	if (leader < 0) {
-		plan->note->errnum = errno;
-		plan->note->phase = INIT_PHASE_FORK;
+		note_fail(plan->note, INIT_PHASE_FORK, errno);
 		_exit(127);
 	}
 	if (let_go(reports) < 0)

@@ -15,6 +15,12 @@ bool collected_append(struct session *session, struct writer *stream, size_t mos
 	return kept == length;
 }
 
+void collected_finish(struct session *session, struct writer *stream)
+{
+	collected_give(session, stream->length);
+	writer_finish(stream);
+}
+
 bool collected_take(struct session *session, size_t length)
 {
 	if (length > room_of(session))

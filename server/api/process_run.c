@@ -22,10 +22,8 @@ _Static_assert(offsetof(struct run, watch) == 0, "the watch is the run's beginni
 static struct call *run_finish(struct run *run)
 {
 	struct call *call = run->call;
-	for (int stream = STREAM_STDOUT; stream <= STREAM_TTY; stream++) {
-		collected_give(run->session, run->streams[stream].length);
-		writer_finish(&run->streams[stream]);
-	}
+	for (int stream = STREAM_STDOUT; stream <= STREAM_TTY; stream++)
+		collected_finish(run->session, &run->streams[stream]);
 	free(run);
 	return call;
 }

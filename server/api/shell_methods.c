@@ -76,10 +76,8 @@ static const char *const stream_names[SHELL_STREAMS] = {"stdout", "stderr"};
 static struct call *run_finish(struct run *run)
 {
 	struct call *call = run->call;
-	for (size_t i = 0; i < SHELL_STREAMS; i++) {
-		collected_give(run->session, run->streams[i].length);
-		writer_finish(&run->streams[i]);
-	}
+	for (size_t i = 0; i < SHELL_STREAMS; i++)
+		collected_finish(run->session, &run->streams[i]);
 	collected_give(run->session, run->run.text.command_length + run->run.text.input_length);
 	free(run->command);
 	free(run->input);

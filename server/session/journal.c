@@ -513,13 +513,10 @@ static uint64_t newest_us(const struct journal *journal)
 	const struct header *header = journal->header;
 	if (header->last_seq < header->first_seq)
 		return 0;
-	struct output_header output;
 	size_t length;
 	uint32_t kind;
 	uint64_t seq, t_us;
 	const uint8_t *frame = journal_frame(journal, journal_find(journal, header->last_seq), &length);
-	if (output_header_read(frame, length, &output))
-		return output.t_us;
 	return event_head_read(frame, length, &kind, &seq, &t_us) ? t_us : 0;
 }
 

@@ -286,8 +286,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop, (void)events;
 	struct session *session = timer->data;
 	if (session->state == SESSION_CREATING)
-		session_end(session, session->end_reason ? session->end_reason : "lost",
-		            NULL); /* init does not answer a new gateway */
+		session_end(session, "lost", NULL); /* its init does not answer a new gateway */
 	else if (session->state == SESSION_ENDED)
 		session_ended_deadline(session);
 	else
@@ -316,7 +315,8 @@ void session_end(struct session *session, const char *reason, struct session_wat
 	bool was_creating = session->state == SESSION_CREATING && !session->is_restored;
 	bool was_unsynced = session->state == SESSION_CREATING && session->is_restored;
 	session->state = SESSION_ENDING;
-	session->end_reason = reason;
+	if (!session->end_reason) /* an earlier gateway may have begun it */
+		session->end_reason = reason;
 	meter_stop(&session->meter);
 	session_end_store(session); /* a later gateway goes on with the end */
 	if (!was_creating)

@@ -175,8 +175,9 @@ static int write_frames(struct follower *follower, uint64_t seq, const uint8_t *
 		(void)!ftruncate(follower->segment, (off_t)last->bytes);
 		return failed;
 	}
-	last->bytes += head_bytes + length - of_frames;
-	follower->segments.bytes += head_bytes + length - of_frames;
+	length += head_bytes - of_frames;
+	last->bytes += length;
+	follower->segments.bytes += length;
 	while (follower->segments.bytes > follower->limit && follower->segments.count > 1)
 		drop_oldest(follower);
 	return 0;

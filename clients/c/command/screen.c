@@ -117,12 +117,6 @@ static size_t find_mode(unsigned number, bool is_private)
 	return i;
 }
 
-static bool may_mode_pass(unsigned number, bool is_private)
-{
-	return number == MODE_NONE || (is_private && number == MODE_CURSOR_KEPT) ||
-	       find_mode(number, is_private) < MODE_ROWS;
-}
-
 /* An empty parameter is 0, as for a terminal; one that is too large stays so. */
 static unsigned read_number(const char **at)
 {
@@ -137,16 +131,20 @@ static unsigned read_number(const char **at)
 /* PARAMETERS: "1049;25". False if one of them may not pass: then none does, and none is noted. */
 static bool note_modes(struct screen *screen, const char *parameters, bool is_private, bool on)
 {
-	bool may_pass = true;
+	const char *at = parameters;
+	bool differs[SCREEN_MODES];
 
-	for (const char *at = parameters, *next = at; may_pass && at; at = *next == ';' ? ++next : NULL)
-		may_pass = may_mode_pass(read_number(&next), is_private);
-	for (const char *at = parameters, *next = at; may_pass && at; at = *next == ';' ? ++next : NULL) {
-		size_t i = find_mode(read_number(&next), is_private);
+	memcpy(differs, screen->differs, sizeof(differs));
+	do {
+		unsigned number = read_number(&at);
+		size_t i = find_mode(number, is_private);
 		if (i < MODE_ROWS)
-			screen->differs[i] = on != MODES[i].standard;
-	}
-	return may_pass;
+			differs[i] = on != MODES[i].standard;
+		else if (number != MODE_NONE && !(is_private && number == MODE_CURSOR_KEPT))
+			return false;
+	} while (*at++ == ';');
+	memcpy(screen->differs, differs, sizeof(differs));
+	return true;
 }
 
 /* Of xterm's resources of keys, only the one that is undone in the end: "4;2". */

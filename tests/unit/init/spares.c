@@ -49,6 +49,16 @@ static pid_t run_and_tell_id(struct gateway *gateway, uint32_t number, uint32_t 
 	return (pid_t)atoi(text);
 }
 
+/* Init with a spare for process 1, whose id is returned. */
+static pid_t open_with_spare(struct gateway *gateway)
+{
+	pid_t ids[8];
+	gateway_open(gateway);
+	prepare(gateway, 1);
+	cr_assert_eq(children(ids), 1);
+	return ids[0];
+}
+
 static void await_children(struct gateway *gateway, size_t count)
 {
 	pid_t ids[8];
@@ -85,11 +95,8 @@ Test(init_spares, what_cannot_be_executed_is_told_as_ever)
 Test(init_spares, one_that_was_killed_is_not_missed)
 {
 	struct gateway gateway;
-	pid_t ids[8];
-	gateway_open(&gateway);
-	prepare(&gateway, 1);
-	cr_assert_eq(children(ids), 1);
-	kill(ids[0], SIGKILL);
+	pid_t spare = open_with_spare(&gateway);
+	kill(spare, SIGKILL);
 	await_children(&gateway, 0);
 	cr_expect_neq(run_and_tell_id(&gateway, 1, 0), 0);
 	gateway_close(&gateway);
@@ -98,13 +105,10 @@ Test(init_spares, one_that_was_killed_is_not_missed)
 Test(init_spares, one_that_is_stopped_goes_on)
 {
 	struct gateway gateway;
-	pid_t ids[8];
-	gateway_open(&gateway);
-	prepare(&gateway, 1);
-	cr_assert_eq(children(ids), 1);
-	kill(ids[0], SIGSTOP);
+	pid_t spare = open_with_spare(&gateway);
+	kill(spare, SIGSTOP);
 	gateway_turn(&gateway, 100);
-	cr_expect_eq(run_and_tell_id(&gateway, 1, 0), ids[0]);
+	cr_expect_eq(run_and_tell_id(&gateway, 1, 0), spare);
 	gateway_close(&gateway);
 }
 
@@ -113,11 +117,8 @@ Test(init_spares, one_that_cannot_become_the_process_is_a_failed_start)
 {
 	const struct rlimit few = {.rlim_cur = 4, .rlim_max = 4};
 	struct gateway gateway;
-	pid_t ids[8];
-	gateway_open(&gateway);
-	prepare(&gateway, 1);
-	cr_assert_eq(children(ids), 1);
-	cr_assert_eq(prlimit(ids[0], RLIMIT_NOFILE, &few, NULL), 0);
+	pid_t spare = open_with_spare(&gateway);
+	cr_assert_eq(prlimit(spare, RLIMIT_NOFILE, &few, NULL), 0);
 	gateway_start(&gateway, &(struct command){.process = 1, .argv = ARGV("/bin/true")});
 	struct answer failed = gateway_expect(&gateway, INIT_START_FAILED, 1);
 	cr_expect(failed.message.phase == INIT_PHASE_STREAMS && failed.message.value == EMFILE);

@@ -312,6 +312,7 @@ static void say(struct world *world, uint32_t number, size_t bytes)
 
 enum { SILENT = 1, RARE, BUSY, SMALL_EVENTS = 3 * LOOKOUT_TURN / LOOKOUT_EVENT };
 
+/* SILENT and RARE have said something, and BUSY so much since then that the ring has turned. */
 static void start_three(struct world *world)
 {
 	house_open(&world->house, 4 * (uint64_t)LOOKOUT_TURN);
@@ -320,6 +321,16 @@ static void start_three(struct world *world)
 	world->count = BUSY;
 	say(world, SILENT, 7);
 	say(world, RARE, 11);
+	while (journal_first_seq(world->house.session->journal) < 20)
+		produce(world, BUSY);
+}
+
+/* RARE's next output stands further behind than a turn of the loop looks. */
+static void say_much(struct world *world)
+{
+	for (unsigned i = 0; i < SMALL_EVENTS; i++)
+		say(world, BUSY, 1);
+	say(world, RARE, 13);
 }
 
 /* Where a stream goes on that is silent for good is known; nothing is looked through for it. */
@@ -329,8 +340,6 @@ Test(gap, a_silent_process_costs_nothing)
 	static struct client client;
 	world.random.state = 3;
 	start_three(&world);
-	while (journal_first_seq(world.house.session->journal) < 20)
-		produce(&world, BUSY);
 	viewer_attach(&client.viewer, &world.house, (struct channel_options){.has_after = true});
 	house_turn(&world.house);
 	fetch(&client, 1, CHANNEL_MESSAGE);
@@ -350,11 +359,7 @@ Test(gap, what_has_to_be_looked_for_takes_no_more_than_its_share_of_a_turn)
 	static struct client clients[3];
 	world.random.state = 3;
 	start_three(&world);
-	while (journal_first_seq(world.house.session->journal) < 20)
-		produce(&world, BUSY);
-	for (unsigned i = 0; i < SMALL_EVENTS; i++)
-		say(&world, BUSY, 1);
-	say(&world, RARE, 13);
+	say_much(&world);
 	for (size_t i = 0; i < 2; i++)
 		viewer_attach(&clients[i].viewer, &world.house, (struct channel_options){.has_after = true});
 	for (size_t i = 0; i < 2; i++)
@@ -384,11 +389,7 @@ Test(gap, nobody_waits_any_more)
 	struct viewer viewer = {0};
 	world.random.state = 3;
 	start_three(&world);
-	while (journal_first_seq(world.house.session->journal) < 20)
-		produce(&world, BUSY);
-	for (unsigned i = 0; i < SMALL_EVENTS; i++)
-		say(&world, BUSY, 1);
-	say(&world, RARE, 13);
+	say_much(&world);
 	for (size_t turns = 0; turns < 2; turns++) {
 		viewer_attach(&viewer, &world.house, (struct channel_options){.has_after = true});
 		cr_expect_eq(viewer_read(&viewer, CHANNEL_MESSAGE), 0);
