@@ -5,13 +5,16 @@ static size_t room_of(const struct session *session)
 	return COLLECTED_MOST - session->collected;
 }
 
-bool collected_append(struct session *session, struct writer *stream, size_t most, const uint8_t *bytes, size_t length)
+bool collected_append(struct session *session, struct writer *stream, uint64_t *most, const uint8_t *bytes,
+                      size_t length)
 {
-	size_t room = most - stream->length, kept = length;
+	size_t room = (size_t)*most - stream->length, kept = length;
 	room = room < room_of(session) ? room : room_of(session);
 	kept = kept < room ? kept : room;
 	session->collected += kept;
 	writer_raw(stream, bytes, kept);
+	if (kept < length)
+		*most = stream->length;
 	return kept == length;
 }
 

@@ -10,8 +10,10 @@
 
 enum { COLLECTED_MOST = 16 * 1024 * 1024 }; /* bytes */
 
-/* Append as much to STREAM, which may have MOST bytes, as the session has room for. False: that was not all. */
-bool collected_append(struct session *session, struct writer *stream, size_t most, const uint8_t *bytes, size_t length);
+/* Append as much to STREAM, which may have *MOST bytes, as the session has room for. False: that was not all, and *MOST is
+ * what it has, since nothing may come behind a piece that is missing. */
+bool collected_append(struct session *session, struct writer *stream, uint64_t *most, const uint8_t *bytes,
+                      size_t length);
 /* Free STREAM, and give back what it has. */
 void collected_finish(struct session *session, struct writer *stream);
 /* Whether the session has room for LENGTH bytes, which then count until collected_give(). */

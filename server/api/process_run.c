@@ -14,7 +14,7 @@ struct run {
 	struct session *session;
 	struct process *process; /* NULL until it was started */
 	struct writer streams[STREAM_TTY + 1];
-	uint64_t most;
+	uint64_t most[STREAM_TTY + 1]; /* bytes of each */
 	bool is_terminal, is_truncated, is_cancelled;
 };
 _Static_assert(offsetof(struct run, watch) == 0, "the watch is the run's beginning");
@@ -36,7 +36,7 @@ static void on_not_started(struct process_watch *watch, const char *code, const 
 static void on_output(struct process_watch *watch, enum stream stream, const uint8_t *bytes, size_t length)
 {
 	struct run *run = (struct run *)watch;
-	run->is_truncated |= !collected_append(run->session, &run->streams[stream], (size_t)run->most, bytes, length);
+	run->is_truncated |= !collected_append(run->session, &run->streams[stream], &run->most[stream], bytes, length);
 }
 
 static void cancel_process(struct run *run)
@@ -98,14 +98,15 @@ static struct run *run_create(struct call *call, struct session *session, const 
 		abort();
 	run->call = call;
 	run->session = session;
-	run->most = args->max_output;
 	run->is_terminal = args->has_terminal;
 	run->watch.started = on_started;
 	run->watch.not_started = on_not_started;
 	run->watch.output = on_output;
 	run->watch.done = on_done;
-	for (int stream = STREAM_STDOUT; stream <= STREAM_TTY; stream++)
+	for (int stream = STREAM_STDOUT; stream <= STREAM_TTY; stream++) {
 		writer_init(&run->streams[stream], RUN_BYTES);
+		run->most[stream] = args->max_output;
+	}
 	return run;
 }
 

@@ -66,7 +66,7 @@ struct run {
 	char *command;
 	uint8_t *input;
 	struct writer streams[SHELL_STREAMS]; /* stdout, stderr */
-	uint64_t most;
+	uint64_t most[SHELL_STREAMS];         /* bytes of each */
 	bool is_stream, is_truncated, is_cancelled;
 };
 _Static_assert(offsetof(struct run, run) == 0, "the shell's part is the run's beginning");
@@ -88,9 +88,9 @@ static struct call *run_finish(struct run *run)
 static void on_output(struct shell_run *shell_run, enum stream stream, const uint8_t *bytes, size_t length)
 {
 	struct run *run = (struct run *)shell_run;
-	struct writer *writer = &run->streams[stream == STREAM_STDERR];
+	size_t i = stream == STREAM_STDERR;
 	if (!run->is_stream)
-		run->is_truncated |= !collected_append(run->session, writer, (size_t)run->most, bytes, length);
+		run->is_truncated |= !collected_append(run->session, &run->streams[i], &run->most[i], bytes, length);
 }
 
 /* What a directory is called need not be text. */
@@ -189,7 +189,6 @@ static struct run *run_create(struct call *call, struct session *session, const 
 		abort();
 	run->call = call;
 	run->session = session;
-	run->most = args->max_output;
 	run->is_stream = args->stream;
 	run->command = copy(args->command, strlen(args->command));
 	run->input = args->input.data ? copy(args->input.data, args->input.length) : NULL;
@@ -204,8 +203,10 @@ static struct run *run_create(struct call *call, struct session *session, const 
 		.done = on_done,
 		.refused = on_refused,
 	};
-	for (size_t i = 0; i < SHELL_STREAMS; i++)
+	for (size_t i = 0; i < SHELL_STREAMS; i++) {
 		writer_init(&run->streams[i], RUN_BYTES);
+		run->most[i] = args->max_output;
+	}
 	return run;
 }
 
