@@ -37,6 +37,12 @@ class Report:
     def failed(self, name, detail):
         self.add(Result(name, FAILED, detail))
 
+    def passed_again(self, name, detail):
+        """A test that failed with DETAIL, and passed when it ran again."""
+        print(f"unsteady: {name} passed when it ran again; first it failed:\n{indent(detail)}", flush=True)
+        self.unsteady.append(name)
+        self.passed(name)
+
     def tally(self):
         return collections.Counter(result.outcome for result in self.results)
 

@@ -331,11 +331,20 @@ def test_a_shell_is_killed_while_it_runs(client, session, shell):
 
 
 def test_a_session_that_ends_answers(client):
+    """What a command that runs is told, and one that waits: behind another, or until the shell is up."""
     session = client.create()
-    shell = Shell(client, session)
-    number = shell.request("sleep 100")
+    shell, starting = Shell(client, session), Shell(client, session)
+    assert shell.out("echo up") == b"up\n"
+    running, behind, early = shell.request("sleep 100"), shell.request("echo never"), starting.request("sleep 100")
     client.call("session.end", session=session)
-    assert client.answer(number)["state"] in ("exited", "lost")
+    assert client.answer(running)["state"] in ("exited", "lost")
+    with pytest.raises(RemoteError) as refused:
+        client.answer(behind)
+    assert refused.value.code == "process_exited"
+    try:  # bash may be up by now
+        assert client.answer(early)["state"] in ("exited", "lost")
+    except RemoteError as error:
+        assert error.code == "process_exited"
 
 
 def test_what_is_asked_wrongly_is_told(client, session, shell):

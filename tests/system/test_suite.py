@@ -11,6 +11,7 @@ sys.path.insert(0, str(TOP / "tests/suite"))
 import result  # noqa: E402
 import sanitizer  # noqa: E402
 import system  # noqa: E402
+import unit  # noqa: E402
 
 PROGRAM = r"""
 #include <stdlib.h>
@@ -87,3 +88,30 @@ def test_what_fails_once(ci, fault, tmp_path, monkeypatch):
     assert outcomes["once"] == ["passed" if ci else "failed"]
     assert ("failed" in outcomes["last"]) == (not ci or fault == "fault")
     assert [name.rpartition("_")[2] for name in report.unsteady] == ([] if not ci else ["once"] if fault == "fault" else ["once", "last"])
+
+
+UNITS = r"""
+#include <criterion/criterion.h>
+#include <fcntl.h>
+static int is_first(const char *name) { int fd = open(name, O_CREAT | O_EXCL, 0600); return fd >= 0; }
+Test(some, steady) { cr_assert(1); }
+Test(some, wrong) { cr_assert(0); }
+Test(some, once) { cr_assert_not(is_first("once")); }
+Test(some, crash) { if (is_first("crash")) __builtin_trap(); }
+"""
+
+
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_which_unit_tests_run_again(ci, tmp_path, monkeypatch):
+    """The same of what an assertion stopped; what crashed is a failure, whatever it does when it runs again."""
+    folder = tmp_path / "build/asan/tests/unit"
+    folder.mkdir(parents=True)
+    (tmp_path / "some.c").write_text(UNITS)
+    subprocess.run(["cc", "-o", folder / "test_some", tmp_path / "some.c", "-lcriterion"], check=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CI", ci)
+    report = result.Report()
+    unit.run(report, "", None)
+    outcomes = {row.name.rpartition("::")[2]: row.outcome for row in report.results}
+    assert outcomes == {"steady": "passed", "wrong": "failed", "once": "passed" if ci else "failed", "crash": "failed"}
+    assert report.unsteady == (["unit/some/some::once"] if ci else [])

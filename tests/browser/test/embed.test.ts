@@ -195,8 +195,10 @@ const POLLING = { polling: 50 }; // a tab behind another draws no frames
 
 /** Type each of TEXTS, which begins with the numbers of one of PAGES and of an element there, and see that it arrived. */
 async function typeInto(pages: readonly Page[], texts: readonly string[]): Promise<void> {
-	const isThere = (wanted: string): boolean =>
-		[...document.querySelectorAll<Embedded>("sandbar-terminal")].every(({ text }) => text.includes(wanted));
+	const isThere = (wanted: string): boolean => {
+		const all = [...document.querySelectorAll<Embedded>("sandbar-terminal")]; // none while a tab opens
+		return all.length > 0 && all.every(({ text }) => text.includes(wanted));
+	};
 	const isSeen = (wanted: string): boolean =>
 		[...document.querySelectorAll<Embedded>("sandbar-terminal")].some(({ text }) => text.includes(wanted));
 	for (const page of pages) {

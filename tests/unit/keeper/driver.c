@@ -147,8 +147,8 @@ Test(driver, measures_a_sandbox, .timeout = 60)
 	world_open();
 	measure();
 	struct sandbox_usage before = world.usage;
-	world_start_shell(1,
-	                  "head -c 20M /dev/zero >/work/f; touch /tmp/1 /tmp/2 /tmp/3; echo ready; sleep 300 & sleep 300");
+	world_start_shell(
+		1, "head -c 20M /dev/zero >/work/f; touch /tmp/1 /tmp/2 /tmp/3; sleep 300 & sleep 300 & echo ready; wait");
 	world_wait_until(&world.seen[1].started, "started");
 	for (size_t got = 0; got < 6; usleep(10000)) {
 		ssize_t n = read(world.seen[1].streams.stdout_fd, text, sizeof text);
