@@ -1,12 +1,8 @@
 #include "limits.h"
 
-#include <stddef.h>
+#include "limit_bounds.h"
 
-enum {
-	MIB = 1024 * 1024,
-	TASKS_MOST = 1 << 20,      /* below the kernel's own PID_MAX_LIMIT (4 Mi), which pids.max refuses to exceed */
-	PERCENT_MOST = 100 * 1024, /* 1,024 cores */
-};
+#include <stddef.h>
 
 struct limits_row {
 	size_t offset;
@@ -16,12 +12,12 @@ struct limits_row {
 	const char *complaint;
 };
 
-#define PIB ((uint64_t)1 << 50) /* what is above is a mistake, not a limit */
 #define WIDE(field) offsetof(struct sandbox_limits, field), true
 #define NARROW(field) offsetof(struct sandbox_limits, field), false
 
 static const struct limits_row rows[] = {
-#define SESSION_LIMIT(field, width, standard, least, most, allowed, ...) {width(field), standard, least, most, allowed},
+#define SESSION_LIMIT(field, width, standard, allowed, ...) \
+	{width(field), standard, LIMIT_LEAST_##field, LIMIT_MOST_##field, allowed},
 #define PROCESS_LIMIT(...)
 #define TENANT_LIMIT(...)
 #include "limits.def"

@@ -1,6 +1,7 @@
 #include "templates.h"
 
 #include "proof_methods.h"
+#include "sandbox/limit_bounds.h"
 #include "server/guard/gate.h"
 
 #include <errno.h>
@@ -42,21 +43,21 @@ static uint64_t limit_at(const struct limit_set *set, size_t row)
 	return value;
 }
 
-#define LIMIT_ROW(field, low, high, text)                                                                       \
-	{                                                                                                           \
-#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), .least = (low), .most = (high), \
-																				.summary = text                 \
+#define LIMIT_ROW(field, low, text)                                             \
+	{                                                                           \
+#field, PARAM_UINT, offsetof(struct session_create_args, limits.field), \
+			.least = (low), .most = LIMIT_MOST_##field, .summary = text         \
 	}
 /* clang-format off */
 const struct param limit_fields[] = {
-	LIMIT_ROW(memory, UINT64_C(16) << 20, UINT64_C(1) << 50, "bytes, of all processes and their files"),
-	LIMIT_ROW(processes, 4, 1 << 22, "tasks at once"),
-	LIMIT_ROW(cpu, 0, 100 * 1024, "percent of one core; 0 = no limit"),
-	LIMIT_ROW(cpu_weight, 0, 10000, "share of processor time beside other sessions'; 100 is the standard"),
-	LIMIT_ROW(workspace, 1 << 20, UINT64_C(1) << 50, "bytes of /work, /tmp and /dev/shm together"),
-	LIMIT_ROW(inodes, 64, UINT32_MAX, "files and directories there"),
-	LIMIT_ROW(open_files, 16, 1 << 20, "descriptors of a process"),
-	LIMIT_ROW(file_size, 0, UINT64_C(1) << 50, "bytes of one file; 0 = no limit"),
+	LIMIT_ROW(memory, LIMIT_LEAST_memory, "bytes, of all processes and their files"),
+	LIMIT_ROW(processes, LIMIT_LEAST_processes, "tasks at once"),
+	LIMIT_ROW(cpu, 0, "percent of one core; 0 = as the template says"),
+	LIMIT_ROW(cpu_weight, 0, "share of processor time beside other sessions'; 100 is the standard, 0 = as the template says"),
+	LIMIT_ROW(workspace, LIMIT_LEAST_workspace, "bytes of /work, /tmp and /dev/shm together"),
+	LIMIT_ROW(inodes, LIMIT_LEAST_inodes, "files and directories there"),
+	LIMIT_ROW(open_files, LIMIT_LEAST_open_files, "descriptors of a process"),
+	LIMIT_ROW(file_size, 0, "bytes of one file; 0 = as the template says"),
 	{"record", PARAM_OPTIONAL, offsetof(struct session_create_args, record), .most = UINT64_C(1) << 46,
 	 .summary = "bytes of its record, within the server's; 0 = none"},
 	{0},

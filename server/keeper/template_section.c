@@ -3,12 +3,12 @@
 #include "config_parse.h"
 #include "sandbox/inner_user.h"
 #include "sandbox/layer.h"
+#include "sandbox/limit_bounds.h"
 #include "sandbox/profile.h"
 
 #include <string.h>
 
 #define DAY_MS UINT64_C(86400000)
-#define MOST_BYTES (UINT64_C(1) << 50)
 
 static int parse_env(const struct flag *flag, const char *text, void *field, struct error *err)
 {
@@ -57,37 +57,38 @@ static int parse_user(const struct flag *flag, const char *text, void *field, st
 }
 
 #define FIELD(name) .offset = offsetof(struct template_section, name)
-#define LIMIT(name, field, form, argument_text, low, high, text)                                                       \
-	{                                                                                                                  \
-		name, argument_text, NULL, "built in", form, FIELD(limits.field), .least = (low), .most = (high), .help = text \
+#define LIMIT(name, field, form, argument_text, low, text)                                                            \
+	{                                                                                                                 \
+		name, argument_text, NULL, "built in", form, FIELD(limits.field), .least = (low), .most = LIMIT_MOST_##field, \
+																		  .help = text                                \
 	}
-#define MOST(name, field, form, argument_text, low, high)                                      \
-	{                                                                                          \
-		"max-" name, argument_text, NULL, NULL, form, FIELD(most.field),                       \
-			.least = (low), .most = (high), .help = "the most of it that a client may ask for" \
+#define MOST(name, field, form, argument_text, low)                                                        \
+	{                                                                                                      \
+		"max-" name, argument_text, NULL, NULL, form, FIELD(most.field),                                   \
+			.least = (low), .most = LIMIT_MOST_##field, .help = "the most of it that a client may ask for" \
 	}
 
-/* The same bounds as the parameters of session.create have. */
+/* The same bounds as the parameters of session.create have; a 0 would say nothing. */
 /* clang-format off */
 static const struct flag rows[] = {
-	LIMIT("memory", memory, flag_bytes, "BYTES", UINT64_C(16) << 20, MOST_BYTES, "of all processes and their files"),
-	LIMIT("processes", processes, flag_number, "N", 4, 1 << 22, "processes and threads at once"),
-	LIMIT("cpu", cpu, flag_number, "N", 1, 100 * 1024, "percent of one core"),
-	LIMIT("cpu-weight", cpu_weight, flag_number, "N", 1, 10000, "share of processor time beside other sessions'; 100 is\nthe standard"),
-	LIMIT("workspace", workspace, flag_bytes, "BYTES", 1 << 20, MOST_BYTES, "of /work, /tmp and /dev/shm together"),
-	LIMIT("inodes", inodes, flag_number, "N", 64, UINT32_MAX, "files and directories there"),
-	LIMIT("open-files", open_files, flag_number, "N", 16, 1 << 20, "descriptors of a process"),
-	LIMIT("file-size", file_size, flag_bytes, "BYTES", 1, MOST_BYTES, "of one file"),
+	LIMIT("memory", memory, flag_bytes, "BYTES", LIMIT_LEAST_memory, "of all processes and their files"),
+	LIMIT("processes", processes, flag_number, "N", LIMIT_LEAST_processes, "processes and threads at once"),
+	LIMIT("cpu", cpu, flag_number, "N", 1, "percent of one core"),
+	LIMIT("cpu-weight", cpu_weight, flag_number, "N", LIMIT_LEAST_cpu_weight, "share of processor time beside other sessions'; 100 is\nthe standard"),
+	LIMIT("workspace", workspace, flag_bytes, "BYTES", LIMIT_LEAST_workspace, "of /work, /tmp and /dev/shm together"),
+	LIMIT("inodes", inodes, flag_number, "N", LIMIT_LEAST_inodes, "files and directories there"),
+	LIMIT("open-files", open_files, flag_number, "N", LIMIT_LEAST_open_files, "descriptors of a process"),
+	LIMIT("file-size", file_size, flag_bytes, "BYTES", 1, "of one file"),
 	{"ttl", "TIME", NULL, "--session-ttl", flag_duration, FIELD(ttl_ms), .least = 1, .most = 3650 * DAY_MS,
 	 .help = "a session ends this long after it was made"},
-	MOST("memory", memory, flag_bytes, "BYTES", UINT64_C(16) << 20, MOST_BYTES),
-	MOST("processes", processes, flag_number, "N", 4, 1 << 22),
-	MOST("cpu", cpu, flag_number, "N", 1, 100 * 1024),
-	MOST("cpu-weight", cpu_weight, flag_number, "N", 1, 10000),
-	MOST("workspace", workspace, flag_bytes, "BYTES", 1 << 20, MOST_BYTES),
-	MOST("inodes", inodes, flag_number, "N", 64, UINT32_MAX),
-	MOST("open-files", open_files, flag_number, "N", 16, 1 << 20),
-	MOST("file-size", file_size, flag_bytes, "BYTES", 1, MOST_BYTES),
+	MOST("memory", memory, flag_bytes, "BYTES", LIMIT_LEAST_memory),
+	MOST("processes", processes, flag_number, "N", LIMIT_LEAST_processes),
+	MOST("cpu", cpu, flag_number, "N", 1),
+	MOST("cpu-weight", cpu_weight, flag_number, "N", LIMIT_LEAST_cpu_weight),
+	MOST("workspace", workspace, flag_bytes, "BYTES", LIMIT_LEAST_workspace),
+	MOST("inodes", inodes, flag_number, "N", LIMIT_LEAST_inodes),
+	MOST("open-files", open_files, flag_number, "N", LIMIT_LEAST_open_files),
+	MOST("file-size", file_size, flag_bytes, "BYTES", 1),
 	{"max-ttl", "TIME", NULL, NULL, flag_duration, FIELD(most_ttl_ms), .least = 1, .most = 3650 * DAY_MS,
 	 .help = "the longest life that a client may ask for; a session that\nsaid nothing lives no longer either"},
 	{"env", "NAME=VALUE", NULL, NULL, parse_env, FIELD(env), .repeats = true,

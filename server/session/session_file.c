@@ -32,8 +32,16 @@ static const struct {
 	{                                                                                                  \
 #field, offsetof(struct sandbox_limits, field), sizeof(((struct sandbox_limits *)NULL)->field) \
 	}
-	ROW(memory),     ROW(workspace),  ROW(file_size), ROW(processes), ROW(inodes),   ROW(cpu_percent),
-	ROW(cpu_weight), ROW(open_files), ROW(ptys),      ROW(profile),   ROW(own_time), ROW(user),
+#define SESSION_LIMIT(field, ...) ROW(field),
+#define PROCESS_LIMIT(...)
+#define TENANT_LIMIT(...)
+#include "sandbox/limits.def"
+#undef SESSION_LIMIT
+#undef PROCESS_LIMIT
+#undef TENANT_LIMIT
+	ROW(profile),
+	ROW(own_time),
+	ROW(user),
 #undef ROW
 };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };

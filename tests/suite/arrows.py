@@ -4,8 +4,9 @@ import os
 import re
 
 # A folder, and what its files may include beside their own folder's and those below it. The longest match of a file's
-# path is its row. A name that ends in .h is that header alone.
-SEAM = ["sandbox/driver.h", "sandbox/error.h", "sandbox/inner_user.h", "sandbox/layer.h", "sandbox/limits.h", "sandbox/profile.h"]  # the driver
+# path is its row. A name that ends in .h or .def is that file alone.
+SEAM = ["sandbox/driver.h", "sandbox/error.h", "sandbox/inner_user.h", "sandbox/layer.h", "sandbox/limit_bounds.h",
+        "sandbox/limits.def", "sandbox/limits.h", "sandbox/profile.h"]  # the driver
 ALLOWED = {
     "protocol": [],
     "sandbox": [],
@@ -35,7 +36,7 @@ def row_of(path):
 def is_allowed(path, folder, target):
     if target.startswith(folder + "/"):
         return True
-    return any(target == name if name.endswith(".h") else target.startswith(name + "/") for name in ALLOWED[folder])
+    return any(target == name if name.endswith((".h", ".def")) else target.startswith(name + "/") for name in ALLOWED[folder])
 
 
 def check(paths):

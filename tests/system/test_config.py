@@ -139,6 +139,8 @@ def test_the_command_makes_one(server):
     ("[template a]\n[template a]\n", 2, "already"),
     ("[template a]\nlisten = 127.0.0.1:0\n", 2, "in a template"),
     ("[template a]\nmemory = 1K\n", 2, "memory"),
+    ("[template a]\nprocesses = 2000000\n", 2, "1048576"),
+    ("[template a]\nmax-inodes = 4000000000\n", 2, "2147483648"),
     ("[template a]\nrequire = magic\n", 2, "no layer `magic`"),
     ("[template a]\nenv = x\n", 2, "NAME=VALUE"),
     ("[template a]\nuser = admin\n", 2, "no user `admin` inside; there are: user root"),

@@ -490,7 +490,7 @@ int command_attach(struct options *options)
 		start_input(&attachment);
 		status = follow(&attachment);
 	}
-	if (attachment.outlet.out.sandbar) {
+	if (attachment.outlet.out.sink.sandbar) {
 		window_finish(&attachment.window);
 		outlet_finish(&attachment.outlet);
 	}

@@ -195,7 +195,7 @@ int command_logs(struct options *options)
 		status = context_session(&logs.context, options->arguments[0], logs.session);
 	if (status < 0)
 		status = begin(&logs);
-	if (logs.outlet.out.sandbar)
+	if (logs.outlet.out.sink.sandbar)
 		outlet_finish(&logs.outlet);
 	context_finish(&logs.context);
 	return status;

@@ -11,12 +11,16 @@
 #include "screen.h"
 #include "sink.h"
 
+struct outlet_way {
+	struct sink sink;
+	bool is_terminal;
+	struct screen screen; /* what passes of a session's output, where it is one */
+};
+
 struct outlet {
-	struct sink out, err;
-	bool is_one; /* both are the same file: all goes through `out`, in order */
-	bool out_is_terminal, err_is_terminal;
-	struct screen screen, err_screen; /* what passes of a session's output, where stdout and stderr are terminals */
-	struct sandbar_channel *channel;  /* is told what is held; may be NULL */
+	struct outlet_way out, err;
+	bool is_one;                            /* both are the same file: all goes through `out`, in order */
+	struct sandbar_channel *channel;        /* is told what is held; may be NULL */
 	void (*failed)(int errnum, void *user); /* a write failed: told once */
 	void *user;
 	bool has_failed;

@@ -17,7 +17,7 @@ void window_init(struct window *window, struct outlet *outlet)
 	*window = (struct window){.outlet = outlet, .cols = 80, .rows = 24};
 	screen_init(&window->program);
 	window->program.only_sounds = true;
-	window->program.allows_clipboard = outlet->screen.allows_clipboard;
+	window->program.allows_clipboard = outlet->out.screen.allows_clipboard;
 }
 
 static void forget_shown(struct window *window)
@@ -49,7 +49,7 @@ void window_finish(struct window *window)
 
 static void write_bytes(struct window *window, const void *bytes, size_t length)
 {
-	outlet_screened(window->outlet, &window->outlet->screen, bytes, length);
+	outlet_screened(window->outlet, &window->outlet->out.screen, bytes, length);
 }
 
 static void write_text(struct window *window, const char *text)
@@ -71,8 +71,8 @@ static void undo_modes(struct window *window)
 {
 	char undo[SCREEN_RESTORE_BYTES];
 
-	screen_break(&window->outlet->screen);
-	write_bytes(window, undo, screen_restore(&window->outlet->screen, undo));
+	screen_break(&window->outlet->out.screen);
+	write_bytes(window, undo, screen_restore(&window->outlet->out.screen, undo));
 }
 
 /* The alternate screen is entered first: with it the place is saved to which the cursor returns in the end. */
@@ -176,7 +176,7 @@ void window_output(struct window *window, const void *bytes, size_t length)
 	if (!window->copy)
 		return; /* it begins with a screen, or a size */
 	terminal_feed(window->copy, bytes, length, NULL);
-	outlet_screened(window->outlet, window->is_drawn ? &window->program : &window->outlet->screen, bytes, length);
+	outlet_screened(window->outlet, window->is_drawn ? &window->program : &window->outlet->out.screen, bytes, length);
 	window->is_dirty = true;
 }
 

@@ -1,11 +1,11 @@
 #include "limits_list.h"
 
+#include "sandbox/limit_bounds.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MIB = 1024 * 1024, TASKS_MOST = 1 << 20, PERCENT_MOST = 100 * 1024 };
-#define PIB ((uint64_t)1 << 50)
 #define IS_WIDE true
 #define IS_NARROW false
 
@@ -18,8 +18,8 @@ struct listed {
 };
 
 static const struct listed of_sessions[] = {
-#define SESSION_LIMIT(field, width, standard, least, most, allowed, name, sees, told, seconds, note) \
-	{name, sees, told, seconds, note, standard, least, most, IS_##width},
+#define SESSION_LIMIT(field, width, standard, allowed, name, sees, told, seconds, note) \
+	{name, sees, told, seconds, note, standard, LIMIT_LEAST_##field, LIMIT_MOST_##field, IS_##width},
 #define PROCESS_LIMIT(...)
 #define TENANT_LIMIT(...)
 #include "sandbox/limits.def"
