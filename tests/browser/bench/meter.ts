@@ -12,7 +12,11 @@ export type Figures = Readonly<Record<string, number>>;
 export type Closing = (close: () => Promise<void> | void) => void;
 
 /** Do WORK, print what it found as one line, and leave nothing behind, also when we are told to stop or it takes too long. */
-export async function measure(bench: string, work: (closing: Closing) => Promise<Figures>): Promise<void> {
+export async function measure(
+	bench: string,
+	work: (closing: Closing) => Promise<Figures>,
+	seconds = SECONDS,
+): Promise<void> {
 	const closes: (() => Promise<void> | void)[] = [];
 	const close = async (code: number): Promise<never> => {
 		for (const one of closes.reverse()) {
@@ -27,7 +31,11 @@ export async function measure(bench: string, work: (closing: Closing) => Promise
 	let leaving: Promise<never> | undefined; // the work fails, too, once its browser is closed
 	const leave = (code: number): Promise<never> => (leaving ??= close(code));
 	process.once("SIGTERM", () => void leave(1));
-	setTimeout(() => void leave(1), SECONDS * 1000).unref();
+	const tooLong = (): void => {
+		console.error(`${bench}: it took longer than ${seconds} s`);
+		void leave(1);
+	};
+	setTimeout(tooLong, seconds * 1000).unref();
 	try {
 		const figures = await work((close) => closes.push(close));
 		console.log(JSON.stringify({ bench, ...figures }));
