@@ -119,7 +119,7 @@ static void cut_largest(struct gateway *gateway)
 
 void connection_send(struct connection *connection, const struct writer *message)
 {
-	if (connection->is_cut)
+	if (connection->is_cut || connection->is_closed)
 		return;
 	struct outgoing *outgoing = malloc(sizeof *outgoing + LWS_PRE + message->length);
 	if (!outgoing)
@@ -220,23 +220,24 @@ static ssize_t write_channel(struct connection *connection)
 	return 0;
 }
 
-/* What a callback returns that closes the connection with CODE and TEXT (at most 123 bytes, RFC 6455 §5.5). */
-static int close_now(struct connection *connection, enum close_code code, const char *text)
+/* What the callback returns that closes the connection, as was asked. The client's answer is to be read, whatever else is not. */
+static int write_close(struct connection *connection)
 {
-	connection->close_code = (int)code;
-	connection->close_text = text;
-	lws_close_reason(connection->wsi, (enum lws_close_status)code, (uint8_t *)(uintptr_t)text, strlen(text));
+	const char *text = connection->close_text; /* at most 123 bytes, RFC 6455 §5.5 */
+	lws_close_reason(connection->wsi, (enum lws_close_status)connection->close_code, (uint8_t *)(uintptr_t)text,
+	                 strlen(text));
+	lws_rx_flow_control(connection->wsi, 1);
 	return -1;
 }
 
-/* A ping goes before everything else; who does not read at all is found by the pong that does not come. */
+/* A ping goes before everything else; who does not read at all is found by the pong that does not come. Returns the bytes, or -1. */
 static int write_ping(struct connection *connection)
 {
 	unsigned char frame[LWS_PRE + PING_BYTES] = {0}; /* lws does not tell of a pong without a payload */
 	if (!connection->is_ping_due || lws_send_pipe_choked(connection->wsi))
 		return 0;
 	connection->is_ping_due = false;
-	return lws_write(connection->wsi, frame + LWS_PRE, PING_BYTES, LWS_WRITE_PING) < 0 ? -1 : 0;
+	return lws_write(connection->wsi, frame + LWS_PRE, PING_BYTES, LWS_WRITE_PING);
 }
 
 static bool has_more(const struct connection *connection)
@@ -258,9 +259,12 @@ static int write_turn(struct connection *connection)
 		return -1;
 	if (connection->unflushed > 0 && !lws_partial_buffered(connection->wsi))
 		forget_unflushed(connection);
-	if (write_ping(connection) < 0)
+	if (connection->is_closed)
+		return 0;
+	int pinged = write_ping(connection);
+	if (pinged < 0)
 		return -1;
-	for (ssize_t left = WRITE_TURN; has_more(connection);) {
+	for (ssize_t left = WRITE_TURN - pinged; has_more(connection);) {
 		if (left < WRITE_TURN && (left <= 0 || lws_send_pipe_choked(connection->wsi))) {
 			connection_wake(connection);
 			return 0;
@@ -272,7 +276,7 @@ static int write_turn(struct connection *connection)
 			continue;
 		}
 		if (connection->close_code != 0)
-			return close_now(connection, (enum close_code)connection->close_code, connection->close_text);
+			return write_close(connection);
 		ssize_t wrote = write_channel(connection);
 		if (wrote < 0)
 			return -1;
@@ -286,7 +290,7 @@ static int write_turn(struct connection *connection)
 static int on_writable(struct connection *connection)
 {
 	int result = write_turn(connection);
-	if (result == 0)
+	if (result == 0 && !connection->is_closed)
 		throttle(connection);
 	return result;
 }
@@ -301,6 +305,16 @@ static void drop_assembly(struct connection *connection)
 	connection->assembled = connection->assembly_room = 0;
 }
 
+/* Nothing more is read from it. Its close frame is not written from here: lws, if it still holds some of a message, would leave it out. */
+static int refuse(struct connection *connection, enum close_code code, const char *text)
+{
+	if (connection->assembly_room > 0)
+		drop_assembly(connection);
+	connection_close(connection, code, text);
+	leave(connection);
+	return 0;
+}
+
 /* All have begun more than the server keeps: whose message has been unfinished for longest, goes. False: that is SELF. */
 static bool make_room(struct connection *self)
 {
@@ -310,9 +324,7 @@ static bool make_room(struct connection *self)
 			oldest = connection;
 	if (!oldest || oldest == self)
 		return false;
-	drop_assembly(oldest);
-	connection_close(oldest, CLOSE_TOO_BIG, "unfinished for longest, of too many unfinished messages");
-	leave(oldest);
+	refuse(oldest, CLOSE_TOO_BIG, "unfinished for longest, of too many unfinished messages");
 	return true;
 }
 
@@ -348,29 +360,30 @@ static int receive(struct connection *connection, const uint8_t *data, size_t le
 	if (connection->close_code != 0)
 		return 0; /* it is on its way out */
 	if (!lws_frame_is_binary(wsi))
-		return close_now(connection, CLOSE_TEXT, "text message; only binary ones are read");
+		return refuse(connection, CLOSE_TEXT, "text message; only binary ones are read");
 	size_t most = connection->is_greeted ? LIMIT_MESSAGE_BYTES : LIMIT_HELLO_BYTES;
 	size_t rest = lws_remaining_packet_payload(wsi);
 	if (connection->assembled + length > most || rest > most - connection->assembled - length)
-		return close_now(connection, CLOSE_TOO_BIG, "message over the limit");
+		return refuse(connection, CLOSE_TOO_BIG, "message over the limit");
 	bool is_last = lws_is_final_fragment(wsi) && rest == 0;
 	connection->gateway->metrics.received_bytes += length;
 	connection->gateway->metrics.received_messages += is_last;
 	bool is_whole = is_last && connection->assembled == 0;
 	if (!is_whole && !assemble(connection, data, length))
-		return close_now(connection, CLOSE_TOO_BIG, "too many unfinished messages");
+		return refuse(connection, CLOSE_TOO_BIG, "too many unfinished messages");
 	if (!is_last)
 		return 0;
-	bool goes_on = is_whole ? connection_message(connection, data, length)
-	                        : connection_message(connection, connection->assembly, connection->assembled);
+	if (is_whole)
+		connection_message(connection, data, length);
+	else
+		connection_message(connection, connection->assembly, connection->assembled);
 	if (connection->assembly_room > 0)
 		drop_assembly(connection);
-	if (connection->is_cut)
-		return 0; /* its time is set */
-	throttle(connection);
-	if (goes_on || connection->queue_count > 0)
-		return 0; /* a close that was asked for waits for the queue */
-	return close_now(connection, (enum close_code)connection->close_code, connection->close_text);
+	if (connection->close_code != 0)
+		leave(connection);
+	else
+		throttle(connection);
+	return 0;
 }
 
 /* --- lifecycle ----------------------------------------------------------------------------------------------- */
@@ -475,6 +488,14 @@ static bool client_has_connection(const struct gateway *gateway, const uint8_t c
 	return false;
 }
 
+/* It closes: we asked for that, or lws found what is no frame. Until the client has answered, lws goes on asking for what is to be
+ * written, and would write it behind its close frame; and how long it waits for the answer is not sure with a loop that is not its own. */
+static void on_closing(struct connection *connection)
+{
+	connection->is_closed = true;
+	leave(connection);
+}
+
 static void finish_connection(struct connection *connection)
 {
 	struct gateway *gateway = connection->gateway;
@@ -512,6 +533,10 @@ int connection_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
 		return 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return *slot ? on_writable(*slot) : 0;
+	case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL:
+		if (*slot)
+			on_closing(*slot);
+		return 0;
 	case LWS_CALLBACK_CLOSED:
 		if (*slot)
 			finish_connection(*slot);

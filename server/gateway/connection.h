@@ -27,6 +27,7 @@ struct connection {
 	bool is_greeted, is_asked_to_write, is_throttled;
 	bool is_cut;    /* it gets nothing any more, and ends in the next turn of the loop */
 	int close_code; /* once the queue is empty; 0 = stays */
+	bool is_closed; /* lws is to write the close frame, or has: nothing may follow it (RFC 6455 §5.5.1) */
 	const char *close_text;
 	uint8_t *assembly; /* of a message that came in parts */
 	size_t assembled, assembly_room;
@@ -72,8 +73,8 @@ void connections_removed(struct server *server, const struct bearer *guest);
 /* Close it, out of its channels at the loop's next turn; answers are still delivered, if the client takes them within a second. */
 void connection_expel(struct connection *connection, enum close_code code, const char *text);
 
-/* Carry out a message, all of it (message.c). False: the connection closes. */
-bool connection_message(struct connection *connection, const uint8_t *data, size_t length);
+/* Carry out a message, all of it (message.c). */
+void connection_message(struct connection *connection, const uint8_t *data, size_t length);
 void connection_notice_error(struct connection *connection, enum error_code code, const char *message);
 void connection_notice_stopping(struct connection *connection, uint64_t in_ms);
 

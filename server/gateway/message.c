@@ -550,25 +550,24 @@ static void frames(struct connection *connection, struct reader reader, size_t f
 	}
 }
 
-bool connection_message(struct connection *connection, const uint8_t *data, size_t length)
+void connection_message(struct connection *connection, const uint8_t *data, size_t length)
 {
 	struct check_report report;
 	bool good = check_message(data, length, &report);
 	if (!good && report.code == CODE_MALFORMED) {
 		connection_close(connection, CLOSE_UNPARSABLE, report.what);
-		return false;
+		return;
 	}
 	if (!connection->is_greeted && !good) {
 		connection_close(connection, CLOSE_NO_HELLO, "the first request must be hello");
-		return false;
+		return;
 	}
 	if (good || report.values > 1)
 		frames(connection, reader_over(data, length), good ? SIZE_MAX : report.values - 1);
 	if (good || connection->close_code != 0)
-		return connection->close_code == 0;
+		return;
 	if (report.has_request_id)
 		fail_request(connection, report.request_id, report.code, NULL, report.what);
 	else
 		connection_notice_error(connection, report.code, report.what);
-	return true;
 }

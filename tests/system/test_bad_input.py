@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import socket
 import struct
 import time
@@ -330,6 +331,58 @@ def test_a_close_frame_says_why(start_server):
     assert server.stop() == 0
     tell(last)
     assert sorted(told) == [1001, 1003, 1007, 1009, 4001, 4003, 4004] and all(reason for reasons in told.values() for reason in reasons), told
+
+
+def test_nothing_follows_a_close_frame(server):
+    """Who is closed waits for an answer, which comes about while the close frame is under way, or while he takes his time to answer it. A
+    browser that got it would fail the connection ("Data frame received after close") and forget the code."""
+    with server.client() as owner:
+        session = owner.create()
+        process = owner.start(session, "sleep", "100")
+        slow = server.client()
+        slow.socket.answer_close = False
+        slow.request("process.wait", session=session, process=process)
+        slow.call("session.list")
+        slow.socket.send(b"\xc1")
+        time.sleep(.3)
+        owner.call("process.signal", session=session, process=process, signal="KILL")
+        assert slow.wait_closed() == 1007
+        for _ in range(300):
+            hasty = server.client()
+            hasty.request("process.start", session=session, argv=["true"])
+            due = time.perf_counter() + random.random() * .002  # which is when the answer comes
+            while time.perf_counter() < due:
+                pass
+            hasty.socket.send(b"\xc1")
+            assert hasty.wait_closed() == 1007
+        owner.call("session.end", session=session)
+
+
+def test_who_does_not_answer_a_close_frame_is_not_waited_for(server):
+    """It was closed by the server, or by the WebSocket layer, and says nothing: it is gone before the next ping would come."""
+    for raw, code in ((b"\x83\x80abcd", 1002), (b"\x81\x81abcdx", 1003), (b"\x82\x81abcd\xa0", 1007)):
+        silent = server.client()
+        silent.socket.answer_close = False
+        silent.socket.socket.sendall(raw)
+        assert silent.wait_closed(10) == code
+
+
+def test_a_close_frame_comes_behind_what_was_under_way(server):
+    """A client in the middle of a flood sends what closes the connection, while the socket holds all it can: it is told why."""
+    with server.client() as owner:
+        session = owner.create()
+        for wrong, opcode, code in ((b"x", TEXT, 1003), (b"\xc1", 2, 1007), (bytes(4194305), 2, 1009)):
+            busy = server.client()
+            channel = busy.attach(session)
+            process = busy.shell(session, "yes")
+            channel.wait(lambda view, process=process: view.bytes(process, 1))
+            busy.pause()
+            time.sleep(.5)
+            busy.socket.send(wrong, opcode)
+            busy.resume()
+            assert busy.wait_closed() == code
+            owner.call("process.signal", session=session, process=process, signal="KILL")
+        owner.call("session.end", session=session)
 
 
 HELLOS = {

@@ -20,11 +20,11 @@ class Refused(Exception):
 
 
 class Closed(Exception):
-    """The connection has ended: with a close frame's code, or None when it was cut."""
+    """The connection has ended: with a close frame's code, or None when it was cut. BEHIND is what came behind that frame: opcodes."""
 
-    def __init__(self, code=None, reason=""):
+    def __init__(self, code=None, reason="", behind=()):
         super().__init__(f"closed: {code} {reason}")
-        self.code, self.reason = code, reason
+        self.code, self.reason, self.behind = code, reason, behind
 
 
 def mask(payload, key):
@@ -36,7 +36,7 @@ def mask(payload, key):
 
 class WebSocket:
     def __init__(self, address, path="/v1/ws", subprotocol="sandbar.v1", headers=(), receive_buffer=None, timeout=60, tls=None):
-        self.answer_pings = True
+        self.answer_pings = self.answer_close = True
         self.pings = 0
         self.fragments = []
         self.buffer = bytearray()
@@ -88,6 +88,9 @@ class WebSocket:
         return data
 
     def send(self, payload, opcode=BINARY, final=True):
+        self.socket.sendall(self.frame(payload, opcode, final))
+
+    def frame(self, payload, opcode=BINARY, final=True):
         key, length = os.urandom(4), len(payload)
         first = bytes([(0x80 if final else 0) | opcode])
         if length < 126:
@@ -96,7 +99,7 @@ class WebSocket:
             head = first + bytes([0x80 | 126]) + struct.pack(">H", length)
         else:
             head = first + bytes([0x80 | 127]) + struct.pack(">Q", length)
-        self.socket.sendall(head + key + mask(payload, key))
+        return head + key + mask(payload, key)
 
     def receive_frame(self):
         first, second = self.take(2)
@@ -127,11 +130,15 @@ class WebSocket:
 
     def finish(self, payload):
         code = struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else 1005
+        behind = []
         try:
-            self.send(payload[:2], CLOSE)
-        except OSError:
-            pass
-        raise Closed(code, payload[2:].decode("utf-8", "replace"))
+            if self.answer_close:
+                self.send(payload[:2], CLOSE)
+            while True:
+                behind.append(self.receive_frame()[1])
+        except (OSError, ValueError, Closed):
+            pass  # the end
+        raise Closed(code, payload[2:].decode("utf-8", "replace"), behind)
 
     def close(self, code=1000):
         try:

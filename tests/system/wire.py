@@ -213,6 +213,8 @@ class Client:
 
     def finish(self, closed):
         with self.changed:
+            if closed.behind:
+                self.faults.append(f"frames behind the close frame: {closed.behind}")
             self.closed = closed
             self.changed.notify_all()
 
@@ -296,6 +298,7 @@ class Client:
             self.changed.wait_for(lambda: self.closed, seconds)
         if not self.closed:
             raise TimeoutError(f"the connection is still open after {seconds} s")
+        assert not self.closed.behind, f"frames came behind the close frame: {self.closed.behind}"
         return self.closed.code
 
     # Words of the protocol
