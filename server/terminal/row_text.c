@@ -159,9 +159,11 @@ static int write_plain(struct row_text *text, const struct row *row, int at, int
 	return at;
 }
 
+/* Not what stands alone and combines; and not, in a terminal of two columns, a wide character that was partly written over: that is
+ * made in a line that does not wrap, which none is gone on into. */
 bool row_text_can_continue(const struct row *row)
 {
-	return cell_width(&row->cells[0]) > 0;
+	return cell_width(&row->cells[0]) == 1 || is_head(row, TERMINAL_COLUMNS_LEAST, 0);
 }
 
 void row_text_new_line(struct row_text *text)

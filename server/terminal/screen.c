@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALL_SCREEN_BYTES = 8192 };
+
 /* An emulator that is being drawn to. */
 struct drawing {
 	const struct terminal *terminal;
@@ -410,10 +412,18 @@ static void draw(struct drawing *drawing, uint32_t scrollback)
 	draw_cursor(drawing);
 }
 
-uint8_t *terminal_screen(const struct terminal *terminal, uint32_t scrollback, size_t *length)
+/* What lines may take before they are drawn without some of their looks. A link or two make a small screen no plain one: that is
+ * within TERMINAL_FIXED_BYTES. */
+static size_t cell_bytes_most(const struct terminal *terminal)
 {
 	size_t cells = (size_t)terminal->main.columns * (size_t)terminal->main.count;
 	size_t most = TERMINAL_CELL_BYTES * cells * (terminal->alternate.rows ? 2 : 1);
+	return most > SMALL_SCREEN_BYTES ? most : SMALL_SCREEN_BYTES;
+}
+
+uint8_t *terminal_screen(const struct terminal *terminal, uint32_t scrollback, size_t *length)
+{
+	size_t most = cell_bytes_most(terminal);
 	for (enum look_detail detail = LOOK_WHOLE;; detail = LOOK_PLAIN) {
 		struct bytes bytes = {0};
 		struct drawing drawing = {.terminal = terminal, .bytes = &bytes};

@@ -41,7 +41,7 @@ enum {
 	TERMINAL_TITLE_STACK = 10,
 	TERMINAL_ANSWER_BYTES = 1024, /* of answers to the queries of one feed; further ones are dropped */
 	TERMINAL_CELL_BYTES = 64, /* a screen without scrollback is at most this for each cell of the screens shown... */
-	TERMINAL_FIXED_BYTES = 65536, /* ...and this, for titles, colours, tab stops and modes */
+	TERMINAL_FIXED_BYTES = 65536, /* ...and this, for titles, colours, tab stops, modes, and links of a small screen */
 };
 
 /* What a screen begins with: it makes an emulator that has drawn something else as good as new (RIS, and ED 3 for those

@@ -86,6 +86,25 @@ Test(screen, a_wider_screen_has_no_half_characters)
 	cr_assert_null(equal_difference(terminal, late));
 }
 
+/* In two columns it begins a line, which may have gone on from the one above. */
+Test(screen, a_half_character_that_a_line_went_on_with)
+{
+	CLEANUP_TERMINAL struct terminal *terminal = story_terminal(2, 2, "!漢字\x1b[?7l漢");
+	CLEANUP_TERMINAL struct terminal *late = equal_late(terminal, TERMINAL_SCROLLBACK_LINES);
+	cr_assert_null(equal_difference(terminal, late));
+}
+
+/* What is drawn again for the cursor opens its link again: that must not be what is too much. */
+Test(screen, a_small_screen_keeps_its_links)
+{
+	CLEANUP_TERMINAL struct terminal *terminal = story_terminal(
+		2, 1, "\x1b]8;;http://example.org/a/link/of/seventy/bytes/that/fits/once/not/twice\x1b\\ab");
+	CLEANUP_TERMINAL struct terminal *late = equal_late(terminal, 0);
+	CLEANUP_TERMINAL struct terminal *later = equal_late(late, 0);
+	cr_assert_null(equal_difference(terminal, late));
+	cr_assert_null(equal_difference(late, later));
+}
+
 /* Lines that were kept are laid out for the new width, as they were wrapped or not. */
 Test(screen, lines_above_fit_another_width)
 {
