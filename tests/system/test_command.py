@@ -11,6 +11,7 @@ import threading
 import time
 
 import pytest
+from programs import SLEEPER
 from proxy import Proxy
 
 PATIENCE = 60
@@ -97,7 +98,7 @@ def test_yes_head_ends(server):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_reaches_the_command(server, number, code):
     """^C ends what runs inside, and `sandbar` says so with the usual code; its session is gone."""
-    process = server.command("run", "--", "sh", "-c", "echo up; exec sleep 300")
+    process = server.command("run", "--", *SLEEPER)
     assert process.stdout.readline() == b"up\n"
     process.send_signal(number)
     assert finish(process)[0] in (code, -number)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from conftest import TOP
+from programs import SLEEPER
 from wire import Client, RemoteError
 
 DEV = str(TOP / "dev")
@@ -55,7 +56,7 @@ def servers():
 def test_broken_off_it_leaves_no_server(built, number, code):
     """^C at the terminal, or TERM to the script: the command's code, and no server is left."""
     before = servers()
-    process = subprocess.Popen([DEV, "run", "--", "sh", "-c", "echo up; exec sleep 100"], stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen([DEV, "run", "--", *SLEEPER], stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout.readline() == b"up\n"
     if number == signal.SIGINT:
         os.killpg(process.pid, number)

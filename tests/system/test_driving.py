@@ -1,11 +1,13 @@
 """One terminal, several people: who types, whose window counts, and what is refused. (Cases T14, T15, T22.)"""
 
 import re
+import shlex
 import threading
 import time
 
 import pytest
 from people import TERMINAL, drivers, errors, refused, settle, sh, sizes, token, up, wait_driver, wait_kind
+from programs import SLEEPER
 from wire import EOF, INPUT, OUTPUT, RESIZE, RESIZED, SLOWNESS, STDIN, TTY, TYPING
 
 
@@ -151,7 +153,7 @@ def test_an_interrupt_is_heard_whatever_was_pasted(server, client, session, gues
     get through all the same."""
     watch = client.attach(session)
     for key, number in ((b"\x03", "SIGINT"), (b"\x1c", "SIGQUIT")):
-        process = sh(client, session, "stty -echo; echo up; exec sleep 100")
+        process = sh(client, session, f"stty -echo; exec {shlex.join(SLEEPER)}")
         up(watch, process)
         paster = guests().attach(session)
         pressing, offset = (paster, kib << 10) if own else (guests().attach(session), 0)
