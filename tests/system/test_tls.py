@@ -13,7 +13,7 @@ import time
 import certificates
 import msgpack
 import pytest
-from websocket import PING, PONG, Refused, WebSocket
+from websocket import PING, PONG, Closed, Refused, WebSocket
 from wire import SLOWNESS, STDIN
 
 
@@ -75,6 +75,19 @@ def test_a_conversation(server, files):
             assert answer["stdout"] == bytes(1000000)
         call(connection, 9, "session.end", session=session)
         connection.close()
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["answered", "unanswered"])
+def test_a_close_says_why(server, files, answers):
+    """As without TLS: the code comes, nothing behind it, and who does not answer is gone before the next ping would come."""
+    connection = connect(server, certificates.trusting(files[0]))
+    connection.answer_close = answers
+    connection.socket.settimeout(10)
+    begun = time.monotonic()
+    connection.send(b"\xc1")
+    with pytest.raises(Closed) as caught:
+        connection.receive()
+    assert (caught.value.code, caught.value.behind) == (1007, []) and time.monotonic() - begun < 10
 
 
 def test_the_address_says_https(server):
