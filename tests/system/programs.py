@@ -2,4 +2,4 @@
 
 # Says that it is up, and is gone with the first signal. A shell is not: between the words and its exec it has caught a signal (dash SIGINT,
 # bash SIGQUIT), and what it becomes has never heard of it, at any terminal.
-SLEEPER = ["perl", "-e", '$| = 1; print "up\\n"; sleep 300']
+SLEEPER = ["python3", "-ISc", "import signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); print('up', flush=True); time.sleep(300)"]

@@ -372,13 +372,13 @@ def test_a_close_frame_comes_behind_what_was_under_way(server):
     with server.client() as owner:
         session = owner.create()
         for wrong, opcode, code in ((b"x", TEXT, 1003), (b"\xc1", 2, 1007), (bytes(4194305), 2, 1009)):
-            busy = server.client()
+            busy = server.client(receive_buffer=65536)  # which bounds what he has to take first
             channel = busy.attach(session)
             process = busy.shell(session, "yes")
             channel.wait(lambda view, process=process: view.bytes(process, 1))
             busy.pause()
             time.sleep(.5)
-            busy.socket.send(wrong, opcode)
+            busy.socket.socket.sendall(busy.socket.frame(wrong, opcode)[:1000])
             busy.resume()
             assert busy.wait_closed() == code
             owner.call("process.signal", session=session, process=process, signal="KILL")
