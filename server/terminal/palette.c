@@ -58,9 +58,9 @@ static int32_t hex(const char *text, size_t count)
 static bool parse_rgb(const char *text, uint32_t *colour)
 {
 	size_t digits = strcspn(text, "/");
-	int32_t most = (1 << 4 * digits) - 1;
 	if (digits < 1 || digits > 4 || strlen(text) != 3 * digits + 2 || text[2 * digits + 1] != '/')
 		return false;
+	int32_t most = (1 << 4 * digits) - 1;
 	*colour = 0;
 	for (size_t i = 0; i < 3; i++) {
 		int32_t value = hex(text + i * (digits + 1), digits);
