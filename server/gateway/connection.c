@@ -297,6 +297,7 @@ static int on_writable(struct connection *connection)
 
 /* --- reading ------------------------------------------------------------------------------------------------- */
 
+/* What has come of a message, if any of one has. */
 static void drop_assembly(struct connection *connection)
 {
 	connection->gateway->server.reassembly_bytes -= connection->assembly_room;
@@ -308,8 +309,7 @@ static void drop_assembly(struct connection *connection)
 /* Nothing more is read from it. Its close frame is not written from here: lws, if it still holds some of a message, would leave it out. */
 static int refuse(struct connection *connection, enum close_code code, const char *text)
 {
-	if (connection->assembly_room > 0)
-		drop_assembly(connection);
+	drop_assembly(connection);
 	connection_close(connection, code, text);
 	leave(connection);
 	return 0;
@@ -377,8 +377,7 @@ static int receive(struct connection *connection, const uint8_t *data, size_t le
 		connection_message(connection, data, length);
 	else
 		connection_message(connection, connection->assembly, connection->assembled);
-	if (connection->assembly_room > 0)
-		drop_assembly(connection);
+	drop_assembly(connection);
 	if (connection->close_code != 0)
 		leave(connection);
 	else
@@ -511,8 +510,7 @@ static void finish_connection(struct connection *connection)
 		sessions_client_left(&gateway->server.sessions, connection->caller.client);
 	forget_unflushed(connection);
 	drop_answers(connection);
-	if (connection->assembly_room > 0)
-		drop_assembly(connection);
+	drop_assembly(connection);
 	free(connection);
 }
 
